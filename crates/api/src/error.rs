@@ -317,9 +317,10 @@ pub(crate) fn plan_details(error: &plan::Error) -> Vec<String> {
     use plan::Error as E;
     let mut details: Vec<String> = match error {
         E::Conflicts { conflicts, .. } => conflicts.iter().map(crate::plans::report::conflict_line).collect(),
-        E::Drifted { drifts, .. } => {
-            drifts.iter().map(|drift| format!("`{}` is {}", drift.key.path.show(), drift.found)).collect()
-        }
+        E::Drifted { drifts, .. } => drifts
+            .iter()
+            .map(|drift| format!("`{}` is {}", drift.key.path.show(), drift.description))
+            .collect(),
         E::ModifiedSinceApply { files, .. } => files.iter().map(crate::plans::report::changed_line).collect(),
         _ => return Vec::new(),
     };

@@ -69,10 +69,10 @@ pub use files::write_file;
 pub use filetx::ErrorKind as Kind;
 pub use invocation::{HOME_VARIABLE, Invocation};
 pub use plans::{
-    Applied, ApplyOptions, ChangeEntry, Changeset, ChangesetDetail, Cleaning, Closed, Conflict, Credit,
-    Difference, Edit, FileDiff, FileOutcome, FileSide, NewEntry, Opened, Operation, Plan, PlanDetail,
-    PlanEvent, PlanExecutionContext, Plans, Purpose, RecordedEntry, Recovery, Resolution,
-    Selection as PlanSelection, What, actor, conflict_line, plural, write_patch,
+    Applied, ApplyOptions, Attribution, ChangeEntry, ChangeKind, Changeset, ChangesetDetail, Cleaning,
+    Closed, Conflict, Difference, Edit, FileDiff, FileOutcome, FileSide, NewEntry, Opened, Operation, Plan,
+    PlanDetail, PlanEvent, PlanExecutionContext, Plans, Purpose, RecordedEntry, Recovery, Resolution,
+    Selection as PlanSelection, actor, conflict_line, plural, write_patch,
 };
 pub use problem::{Location, Problem};
 pub use rpc::RunClient;

@@ -63,7 +63,7 @@ fn a_conflict_in_several_roots_needs_the_root() {
         plans.resolve(&work(&plans), "a.txt", Some(Path::new(root)), &take).unwrap();
     }
     let applied = plans.apply(&work(&plans), &cleveragents::ApplyOptions::default()).unwrap();
-    assert!(!applied.is_kept());
+    assert!(!applied.has_drifted());
     assert_eq!(fs::read_to_string(folder.path().join("site/a.txt")).unwrap(), "coder\n");
 }
 

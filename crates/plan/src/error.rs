@@ -82,6 +82,14 @@ pub enum Error {
         /// The path.
         path: String,
     },
+    /// A patch does not apply to the content of its path.
+    #[error("cannot apply the patch to `{path}`: {reason}")]
+    Patch {
+        /// The path.
+        path: String,
+        /// The reason.
+        reason: String,
+    },
     /// The outcome of the last change of a path is unknown, and so is the base of the next one.
     #[error("the outcome of the last change of `{path}` is unknown")]
     OutcomeUnknown {
@@ -296,6 +304,7 @@ impl Error {
             Self::PathExists { .. } => (ErrorKind::Conflict, "path-exists"),
             Self::WrongKind { .. } => (ErrorKind::Conflict, "wrong-kind"),
             Self::BaseMismatch { .. } => (ErrorKind::Conflict, "base-mismatch"),
+            Self::Patch { .. } => (ErrorKind::Conflict, "patch"),
             Self::OutcomeUnknown { .. } => (ErrorKind::OutcomeUnknown, "outcome-unknown"),
             Self::IllegalStep { .. } => (ErrorKind::Conflict, "illegal-step"),
             Self::UnknownState { .. } => (ErrorKind::Usage, "unknown-state"),
@@ -409,8 +418,8 @@ mod tests {
                 path: store::PathBytes::parse("src/main.rs").unwrap(),
             },
             expected: None,
-            seen: None,
-            found: "a folder".to_owned(),
+            actual: None,
+            description: "a folder".to_owned(),
         };
         vec![
             Error::Store(store::Error::Stopped { path: "state.db".into() }),
@@ -422,6 +431,7 @@ mod tests {
             Error::PathExists { path: path() },
             Error::WrongKind { path: path(), found: "a folder" },
             Error::BaseMismatch { path: path() },
+            Error::Patch { path: path(), reason: "it is a symlink".into() },
             Error::OutcomeUnknown { path: path() },
             Error::IllegalStep {
                 plan,

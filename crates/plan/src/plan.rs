@@ -100,7 +100,7 @@ impl Plan {
     }
 
     /// Returns whether an undo of the plan is in progress, or its result is not recorded in the
-    /// plan yet ([`Plans::note_undone`](crate::Plans::note_undone)).
+    /// plan yet ([`Plans::reconcile_undos`](crate::Plans::reconcile_undos)).
     pub fn has_pending_undo(&self) -> bool {
         self.detail.extra.contains_key(crate::apply::intent::UNDOING)
     }

@@ -101,7 +101,7 @@ impl Plans {
         if !is_finished && (force == Force::No || plan.state == State::Applying) {
             return Err(Error::Unapplied { plan: plan.id, state: plan.state, changesets: work });
         }
-        if let Some(by) = self.needed_by(plan, removed)? {
+        if let Some(by) = self.dependent_of(plan, removed)? {
             return Err(Error::HasDependents { plan: plan.id, by });
         }
         let held = PlanSize::of(changesets.iter().map(|changeset| changeset.entries));
@@ -133,7 +133,7 @@ impl Plans {
             let holds_work = match changeset.status {
                 Status::Open => true,
                 Status::Sealed => changeset.entries > 0,
-                Status::Abandoned => changeset.entries > 0 && !self.is_written_down(changeset)?,
+                Status::Abandoned => changeset.entries > 0 && !self.is_target_log(changeset)?,
             };
             work += usize::from(holds_work);
         }

@@ -50,7 +50,7 @@ impl PathFilter {
     /// Returns whether the path of a change is selected, or the path that its file had before a
     /// rename.
     pub(crate) fn matches_change(&self, key: &PathKey, change: &CombinedChange) -> bool {
-        let old = change.renamed_from.clone().map(|path| PathKey { root: key.root.clone(), path });
+        let old = change.renamed_from.as_ref().map(|path| key.with_path(path));
         self.matches(key) || old.is_some_and(|old| self.matches(&old))
     }
 }

@@ -247,7 +247,7 @@ impl Plans {
     pub fn changesets_of_actors(&self, plan: PlanId) -> Result<Vec<store::Changeset>> {
         let mut changesets = Vec::new();
         for changeset in self.changesets(plan)? {
-            if !self.is_written_down(&changeset)? {
+            if !self.is_target_log(&changeset)? {
                 changesets.push(changeset);
             }
         }

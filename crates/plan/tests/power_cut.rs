@@ -74,7 +74,7 @@ fn apply_next(home: &Path, number: u64) -> plan::Result<()> {
     send(&format!("recorded {}", changeset.id()));
     changeset.seal()?;
     plans.mark_ready(plan.id, &who())?;
-    let report = plans.apply(&host(), plan.id, &ApplyRequest::by(&who()))?;
+    let report = plans.apply(&host(), &plan, &ApplyRequest::by(&who()))?;
     assert_eq!(report.plan.state, State::Applied, "no other process was here: {report:?}");
     send(&format!("applied {number} {}", plan.id));
     Ok(())
@@ -135,7 +135,7 @@ fn check(home: &Path, last: u64, heard: &WriterOutput, cut_off: &mut u64) -> Res
     for plan in plans.list(&[State::Applying], None).unwrap() {
         let recovered =
             plans.recover_plan(&host(), plan.id, &who()).map_err(|error| testkit::chain(&error))?;
-        if recovered.is_none_or(|recovery| !recovery.kept.is_empty()) {
+        if recovered.is_none_or(|recovery| !recovery.drifted.is_empty()) {
             return Err(format!("no other process was here, but plan {} was not finished alone", plan.id));
         }
         *cut_off += 1;

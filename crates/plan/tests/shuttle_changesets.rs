@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use model::ModelStore;
 use plan::{
-    Act, Actor, Change, Changeset, Content, ContentKind, ContentSource, Operation, PathBytes, Plans, State,
+    Actor, Change, Changeset, Content, ContentKind, ContentSource, Edit, Operation, PathBytes, Plans, State,
     Status, record_change,
 };
 use shuttle::sync::Mutex;
@@ -39,8 +39,8 @@ fn change(path: &str, by: usize, base: Option<plan::ContentInput>) -> Change {
     let text = format!("{by}");
     let content =
         Content { kind: ContentKind::File, blob: BlobHash::of(text.as_bytes()), bytes: 1, mode: 0o644 };
-    let act = Act::Write { content: ContentSource::Stored(content), mode: None };
-    let change = Change::new(PathBytes::parse(path).unwrap(), act);
+    let edit = Edit::Write { content: ContentSource::Stored(content), mode: None };
+    let change = Change::new(PathBytes::parse(path).unwrap(), edit);
     Change { base: plan::Base::Explicit(base), ..change }
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use filetx::{PathState, RelPath, Snapshot};
 use plan::{
-    Act, Actor, Base, BlobSource, Change, Changeset, ChangesetId, Content, ContentInput, ContentKind,
+    Actor, Base, BlobSource, Change, Changeset, ChangesetId, Content, ContentInput, ContentKind,
     ContentSource, LeaseOptions, PathBytes, PathKey, Plan, Status, StoredBlobs, Tool,
 };
 use store::Store;
@@ -88,7 +88,7 @@ impl Plans {
         let handle = self.take_over(id)?;
         let recorded = self
             .act(&handle, &plan, root.as_ref(), &path, &entry.edit, content, given)
-            .and_then(|(act, base)| Ok(handle.record(Change { root, path, act, base, tool })?));
+            .and_then(|(act, base)| Ok(handle.record(Change { root, path, edit: act, base, tool })?));
         // Whether or not it was recorded; a lease that cannot be given back runs out.
         let released = handle.release();
         let sequence = recorded?;
@@ -149,23 +149,26 @@ impl Plans {
         edit: &Edit,
         content: Option<ContentSource>,
         given: Option<Option<ContentInput>>,
-    ) -> Result<(Act, Base), Error> {
+    ) -> Result<(plan::Edit, Base), Error> {
         let base = given.clone().map_or(Base::Current, Base::Explicit);
         let act = match edit {
-            Edit::Content(_, mode) => {
-                Act::Write { content: content.unwrap_or(ContentSource::Bytes(Vec::new())), mode: *mode }
-            }
+            Edit::Content(_, mode) => plan::Edit::Write {
+                content: content.unwrap_or(ContentSource::Bytes(Vec::new())),
+                mode: *mode,
+            },
             Edit::Bytes(bytes, mode) => {
-                Act::Write { content: ContentSource::Bytes(bytes.clone()), mode: *mode }
+                plan::Edit::Write { content: ContentSource::Bytes(bytes.clone()), mode: *mode }
             }
-            Edit::Delete => Act::Delete,
+            Edit::Delete => plan::Edit::Delete,
             Edit::RenameTo(to) => {
                 // Below the same root, so an absolute path must lead into that.
                 let root = root.or_else(|| plan.roots.first());
-                Act::Rename { to: below(&plan.roots, root, to)?.path }
+                plan::Edit::Rename { to: below(&plan.roots, root, to)?.path }
             }
-            Edit::Mode(mode) => Act::Mode(*mode),
-            Edit::Symlink(target) => Act::Symlink { target: target.as_bytes().to_vec() },
+            Edit::Mode(mode) => plan::Edit::Mode(*mode),
+            Edit::Symlink(target) => plan::Edit::Symlink {
+                target: PathBytes::parse(target.as_bytes()).map_err(plan::Error::from)?,
+            },
             Edit::Patch(patch) => {
                 let now = match given {
                     Some(piece) => piece,
@@ -174,7 +177,7 @@ impl Plans {
                 let bytes =
                     patched(path, now.as_ref(), bytes(self.inner.store().as_ref(), now.as_ref())?, patch)?;
                 return Ok((
-                    Act::Write { content: ContentSource::Bytes(bytes), mode: None },
+                    plan::Edit::Write { content: ContentSource::Bytes(bytes), mode: None },
                     Base::Explicit(now),
                 ));
             }

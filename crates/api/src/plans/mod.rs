@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use plan::{
-    Actor, Change, Conflict, Credit, Event as PlanEvent, FileDiff, FileSide, Plan, PlanExecutionContext,
-    Purpose, Recovery, Selection, What, plural, write_patch,
+    Actor, Attribution, Change, ChangeKind, Conflict, Event as PlanEvent, FileDiff, FileSide, Plan,
+    PlanExecutionContext, Purpose, Recovery, Selection, plural, write_patch,
 };
-use plan::{ApplyRequest, Event, Force, Host, PathKey, PruneReport, State, Strategy, UndoRequest};
+use plan::{ApplyRequest, Event, Force, Host, PruneReport, State, Strategy, UndoRequest};
 use store::{Name, PlanSelector};
 
 pub use changesets::{Edit, NewEntry};
@@ -27,7 +27,6 @@ pub use review::{Difference, Resolution};
 pub use store::{ChangeEntry, Changeset, Operation, PathBytes};
 
 use crate::admin::stores::StoreLocation;
-use crate::plans::report::{Rename, files};
 use crate::{Agents, Error, Kind, Problem, RunSettings, Wait};
 
 /// How alike the nearest name must be to be suggested.
@@ -135,9 +134,9 @@ impl Plans {
             dry_run: options.dry_run,
         };
         self.make_project_folders(plan, options.dry_run)?;
-        let report = self.inner.apply(&self.host(), plan.id, &request)?;
+        let report = self.inner.apply(&self.host(), plan, &request)?;
         self.clean_sandboxes(&report.plan)?;
-        self.applied(report, plan)
+        Ok(Applied::of(report))
     }
 
     /// Takes back what a plan left, or a part of it.
@@ -145,8 +144,8 @@ impl Plans {
     pub fn undo(&self, plan: &Plan, selection: &Selection, dry_run: bool) -> Result<Applied, Error> {
         let request = UndoRequest { actor: self.who.clone(), selection: selection.clone(), dry_run };
         self.make_project_folders(plan, dry_run)?;
-        let report = self.inner.undo(&self.host(), plan.id, &request)?;
-        self.applied(report, plan)
+        let report = self.inner.undo(&self.host(), plan, &request)?;
+        Ok(Applied::of(report))
     }
 
     /// Gives a plan up. What was recorded is kept.
@@ -222,15 +221,11 @@ impl Plans {
     /// Finishes what was cut off: applies in a plan's folders, and noting what an undo did to it.
     fn recover(&self, plan: Plan) -> Result<Opened, Error> {
         let wait = Wait { timeout: Duration::ZERO, ..self.agents.wait() };
-        let recovered = self.inner.recover(&Host::local(wait), &plan.roots, &self.who);
-        let noted = match plan.has_pending_undo() {
-            true => self.inner.note_undone(plan.id, &self.who),
-            false => Ok(()),
-        };
-        match noted.and(recovered) {
-            Ok(recovered) => {
-                let is_changed = !recovered.is_empty() || plan.has_pending_undo();
-                let plan = if is_changed { self.inner.get(plan.id)? } else { plan };
+        let recovered = self.inner.recover(&Host::local(wait), &plan.roots);
+        let reconciled = self.inner.reconcile_undos(plan.clone(), &self.who);
+        match reconciled.and_then(|plan| Ok((plan, recovered?))) {
+            Ok((reconciled, recovered)) => {
+                let plan = if recovered.is_empty() { reconciled } else { self.inner.get(plan.id)? };
                 Ok(Opened { plan, recovered, problem: None })
             }
             Err(error) => {
@@ -258,38 +253,6 @@ impl Plans {
     pub(crate) fn piece(&self, file: &Path, mode: u32) -> Result<plan::ContentInput, Error> {
         let mut reader = open(&self.agents.absolute(file))?;
         Ok(plan::ContentInput::from_reader(self.inner.store().as_ref(), mode, &mut reader)?)
-    }
-
-    fn applied(&self, report: plan::Report, plan: &Plan) -> Result<Applied, Error> {
-        // The files are changed: what cannot be read any more costs the names of renames, not the report.
-        let renames = self.renames(plan).unwrap_or_default();
-        Ok(Applied {
-            plan: report.plan,
-            files: files(&report.files, &renames),
-            left: report.left,
-            dry_run: report.dry_run,
-            recovered: report.recovered,
-        })
-    }
-
-    /// What a plan renames, or the one that it undoes does, forwards and backwards: a report of either is told by one of them.
-    fn renames(&self, plan: &Plan) -> Result<Vec<Rename>, Error> {
-        let mut renames = Vec::new();
-        for shown in
-            self.inner.combine(plan.id, &Selection::default(), self.strategy_of(plan))?.diff_entries()
-        {
-            if let Some(path) = shown.renamed_from {
-                let from = PathKey { root: shown.key.root.clone(), path };
-                renames.push((from.clone(), shown.key.clone()));
-                renames.push((shown.key, from));
-            }
-        }
-        if let Purpose::Undo { of } = plan.purpose
-            && let Ok(undone) = self.inner.get(of)
-        {
-            renames.extend(self.renames(&undone)?);
-        }
-        Ok(renames)
     }
 }
 

@@ -1,8 +1,8 @@
 //! What comes back about plans and changesets.
 
 use plan::{
-    Clash, Conflict, ConflictHunk, Credit, FileChange, FileOutcome, FileReport, ModifiedBy, ModifiedFile,
-    PathKey, Plan, PruneReport, Recovery, State,
+    Attribution, ChangeKind, Conflict, ConflictHunk, ConflictKind, FileOutcome, FileReport, ModifiedBy,
+    ModifiedFile, Plan, PruneReport, Recovery, State,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,8 +61,8 @@ pub struct Applied {
     pub plan: Plan,
     /// File by file, in order.
     pub files: Vec<FileState>,
-    /// How many paths of the plan are still to be applied.
-    pub left: usize,
+    /// Number of paths of the plan that are still to be applied.
+    pub remaining: usize,
     /// Whether nothing was done, only looked at.
     pub dry_run: bool,
     /// Applies in the same folders that were cut off, and were finished first.
@@ -71,14 +71,19 @@ pub struct Applied {
 }
 
 impl Applied {
-    /// Whether a file was left as somebody else had made it.
-    pub fn is_kept(&self) -> bool {
-        self.files.iter().any(|file| file.outcome == "kept")
+    pub(crate) fn of(report: plan::Report) -> Self {
+        let plan::Report { plan, files, remaining, dry_run, recovered } = report;
+        Self { plan, files: files.iter().map(FileState::of).collect(), remaining, dry_run, recovered }
     }
 
-    /// Whether a file was written and held something else afterwards.
-    pub fn is_mismatched(&self) -> bool {
-        self.files.iter().any(|file| file.outcome == "mismatch")
+    /// Returns whether a file stayed as another process had changed it.
+    pub fn has_drifted(&self) -> bool {
+        self.files.iter().any(|file| file.outcome == "drifted")
+    }
+
+    /// Returns whether a file was written and held another content afterwards.
+    pub fn has_verify_failed(&self) -> bool {
+        self.files.iter().any(|file| file.outcome == "verify-failed")
     }
 }
 
@@ -92,72 +97,46 @@ pub struct FileState {
     /// The path that it had, of a rename.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// `create`, `modify`, `delete`, `rename` or `mode`.
-    pub change: &'static str,
-    /// `done`, `restored`, `untouched`, `kept` or `mismatch`.
+    /// Kind of the change.
+    pub change: ChangeKind,
+    /// `applied`, `restored`, `unchanged`, `drifted` or `verify-failed`.
     pub outcome: &'static str,
-    /// Where ours was put, when somebody else had changed the file meanwhile.
+    /// File with the content of the plan, if another process changed the path during the apply.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub aside: Option<String>,
+    pub preserved_at: Option<String>,
     /// Whose change it is.
     pub actors: Vec<String>,
 }
 
-/// A path before a rename and the one after it.
-pub(crate) type Rename = (PathKey, PathKey);
-
-/// The files of a report; a rename, whose two halves the report has apart, is told once.
-pub(crate) fn files(reports: &[FileReport], renames: &[Rename]) -> Vec<FileState> {
-    let old_of = |new: &FileReport| {
-        let (from, _) = renames.iter().find(|(_, to)| *to == new.key)?;
-        reports.iter().find(|old| {
-            old.key == *from && old.change == FileChange::Delete && outcome(old).0 == outcome(new).0
-        })
-    };
-    let is_new = |report: &&FileReport| report.change == FileChange::Create;
-    let olds: Vec<&PathKey> = reports.iter().filter(is_new).filter_map(old_of).map(|old| &old.key).collect();
-    let told = reports.iter().filter(|report| !olds.contains(&&report.key));
-    told.map(|report| {
-        let old = Some(report).filter(is_new).and_then(old_of);
-        file(report, old)
-    })
-    .collect()
-}
-
-fn file(report: &FileReport, old: Option<&FileReport>) -> FileState {
-    let (outcome, aside) = outcome(report);
-    let credits = report.credits.iter().chain(old.iter().flat_map(|old| &old.credits));
-    let mut actors: Vec<String> = Vec::new();
-    for credit in credits {
-        let actor = credit.actor.to_string();
-        if !actors.contains(&actor) {
-            actors.push(actor);
+impl FileState {
+    fn of(report: &FileReport) -> Self {
+        let (outcome, preserved_at) = outcome(report);
+        let mut actors: Vec<String> = Vec::new();
+        for author in &report.authors {
+            let actor = author.actor.to_string();
+            if !actors.contains(&actor) {
+                actors.push(actor);
+            }
         }
-    }
-    FileState {
-        root: report.key.root.show().into_owned(),
-        path: report.key.path.show().into_owned(),
-        from: old.map(|old| old.key.path.show().into_owned()),
-        change: match report.change {
-            _ if old.is_some() => "rename",
-            FileChange::Create => "create",
-            FileChange::Modify => "modify",
-            FileChange::Delete => "delete",
-            FileChange::Mode => "mode",
-        },
-        outcome,
-        aside,
-        actors,
+        Self {
+            root: report.key.root.show().into_owned(),
+            path: report.key.path.show().into_owned(),
+            from: report.renamed_from.as_ref().map(|path| path.show().into_owned()),
+            change: report.change,
+            outcome,
+            preserved_at,
+            actors,
+        }
     }
 }
 
 fn outcome(report: &FileReport) -> (&'static str, Option<String>) {
     match &report.outcome {
-        FileOutcome::Done => ("done", None),
+        FileOutcome::Applied => ("applied", None),
         FileOutcome::Restored => ("restored", None),
-        FileOutcome::Untouched => ("untouched", None),
-        FileOutcome::Kept { aside } => ("kept", aside.as_deref().map(text)),
-        FileOutcome::Mismatch => ("mismatch", None),
+        FileOutcome::Unchanged => ("unchanged", None),
+        FileOutcome::Drifted { preserved_at } => ("drifted", preserved_at.as_deref().map(text)),
+        FileOutcome::VerifyFailed => ("verify-failed", None),
     }
 }
 
@@ -174,14 +153,14 @@ pub struct Cleaning {
 /// A conflict in a line.
 pub fn conflict_line(conflict: &Conflict) -> String {
     // Of lines that clash, those who changed them; somebody else may have changed others.
-    let is_part = |credit: &Credit| {
-        let sides = |hunk: &ConflictHunk| hunk.ours_by.contains(credit) || hunk.theirs_by.contains(credit);
-        conflict.clash != Clash::Lines || conflict.hunks.iter().any(sides)
+    let is_part = |author: &Attribution| {
+        let sides = |hunk: &ConflictHunk| hunk.ours_by.contains(author) || hunk.theirs_by.contains(author);
+        conflict.kind != ConflictKind::Lines || conflict.hunks.iter().any(sides)
     };
-    let credits = conflict.sides.iter().map(|side| &side.credit).filter(|credit| is_part(credit));
-    let mut actors: Vec<&str> = credits.map(|credit| credit.actor.as_str()).collect();
+    let authors = conflict.sides.iter().map(|side| &side.attribution).filter(|author| is_part(author));
+    let mut actors: Vec<&str> = authors.map(|author| author.actor.as_str()).collect();
     actors.dedup();
-    let clash = serde_json::to_value(conflict.clash).ok();
+    let clash = serde_json::to_value(conflict.kind).ok();
     let clash = clash.as_ref().and_then(|word| word.as_str()).unwrap_or_default().to_owned();
     let mut lines: Vec<String> = conflict.hunks.iter().map(|hunk| hunk.line.to_string()).collect();
     lines.dedup();
@@ -210,6 +189,7 @@ pub(crate) fn changed_line(changed: &ModifiedFile) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plan::PathKey;
 
     #[test]
     fn each_outcome_has_a_word() {
@@ -218,21 +198,22 @@ mod tests {
                 root: plan::PathBytes::parse("/srv").expect("a path"),
                 path: plan::PathBytes::parse("a").expect("a path"),
             },
-            change: FileChange::Modify,
+            renamed_from: None,
+            change: ChangeKind::Modify,
             outcome,
             before: None,
             after: None,
-            credits: Vec::new(),
+            authors: Vec::new(),
         };
         let words = [
-            (FileOutcome::Done, "done"),
+            (FileOutcome::Applied, "applied"),
             (FileOutcome::Restored, "restored"),
-            (FileOutcome::Untouched, "untouched"),
-            (FileOutcome::Kept { aside: None }, "kept"),
-            (FileOutcome::Mismatch, "mismatch"),
+            (FileOutcome::Unchanged, "unchanged"),
+            (FileOutcome::Drifted { preserved_at: None }, "drifted"),
+            (FileOutcome::VerifyFailed, "verify-failed"),
         ];
         for (outcome, word) in words {
-            assert_eq!(files(&[report(outcome)], &[])[0].outcome, word);
+            assert_eq!(FileState::of(&report(outcome)).outcome, word);
         }
     }
 }

@@ -14,7 +14,7 @@ use executor::rpc::{
     RequestHandler,
 };
 use filetx::Wait;
-use plan::{Act, ContentInput, ContentSource, PathBytes, Tool};
+use plan::{ContentInput, ContentSource, PathBytes, Tool};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -59,12 +59,12 @@ impl Handler {
                     mode.unwrap_or(USUAL_MODE),
                     &mut bodies.next()?,
                 )?;
-                Act::Write { content: ContentSource::Input(piece), mode }
+                plan::Edit::Write { content: ContentSource::Input(piece), mode }
             }
-            EditParam::Delete => Act::Delete,
-            EditParam::RenameTo(to) => Act::Rename { to: parse_path(&to)? },
-            EditParam::Mode(mode) => Act::Mode(mode),
-            EditParam::Symlink(target) => Act::Symlink { target: target.into_bytes() },
+            EditParam::Delete => plan::Edit::Delete,
+            EditParam::RenameTo(to) => plan::Edit::Rename { to: parse_path(&to)? },
+            EditParam::Mode(mode) => plan::Edit::Mode(mode),
+            EditParam::Symlink(target) => plan::Edit::Symlink { target: parse_path(&target)? },
         };
         let content = base_content(session, base, bodies)?;
         let guard = session.lock_record();
@@ -93,7 +93,7 @@ impl Handler {
             crate::plans::changesets::bytes(session.store(), base.as_ref())?,
             &patch,
         )?;
-        let act = Act::Write { content: ContentSource::Bytes(bytes), mode: None };
+        let act = plan::Edit::Write { content: ContentSource::Bytes(bytes), mode: None };
         let sequence = guard.record(path, act, Some(base), tool)?;
         Ok(to_json(&RecordedEntry { changeset, sequence }))
     }

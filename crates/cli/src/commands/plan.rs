@@ -139,8 +139,8 @@ pub(super) fn say_files(applied: &Applied, output: &mut Output) -> Result<()> {
             root = &file.root;
         }
         let outcome = match file.outcome {
-            "kept" | "mismatch" => paint.bad(format!("{:<9}", file.outcome)),
-            outcome if applied.dry_run && outcome != "untouched" => format!("{:<9}", "would"),
+            "drifted" | "verify-failed" => paint.bad(format!("{:<9}", file.outcome)),
+            outcome if applied.dry_run && outcome != "unchanged" => format!("{:<9}", "would"),
             outcome => paint.good(format!("{outcome:<9}")),
         };
         let from = file.from.as_ref().map(|from| format!("{from} -> ")).unwrap_or_default();
@@ -154,19 +154,19 @@ pub(super) fn say_files(applied: &Applied, output: &mut Output) -> Result<()> {
 /// Tells people about files that are not what the plan declares, and gives how the command ends.
 pub(super) fn end(applied: &Applied, output: &mut Output) -> Exit {
     tell_recovered(&applied.recovered, output);
-    for file in applied.files.iter().filter(|file| file.outcome == "mismatch") {
+    for file in applied.files.iter().filter(|file| file.outcome == "verify-failed") {
         let text =
             format!("`{}` was written, and held something else when it was looked at afterwards", file.path);
         let hint = "look at the file, and at the disk; then apply the plan again".to_owned();
-        output.warn("mismatch", text, Some(hint));
+        output.warn("verify-failed", text, Some(hint));
     }
-    for file in applied.files.iter().filter(|file| file.outcome == "kept") {
+    for file in applied.files.iter().filter(|file| file.outcome == "drifted") {
         let aside =
-            file.aside.as_ref().map(|aside| format!("; the plan's is in `{aside}`")).unwrap_or_default();
+            file.preserved_at.as_ref().map(|at| format!("; the plan's is in `{at}`")).unwrap_or_default();
         let text = format!("`{}` was changed by somebody meanwhile, and left{aside}", file.path);
-        output.warn("kept", text, None);
+        output.warn("drifted", text, None);
     }
-    match (applied.is_mismatched(), applied.is_kept()) {
+    match (applied.has_verify_failed(), applied.has_drifted()) {
         (true, _) => Exit::Error,
         (false, true) => Exit::Conflict,
         (false, false) => Exit::Ok,

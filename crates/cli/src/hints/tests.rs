@@ -288,8 +288,8 @@ fn an_error_about_many_paths_lists_some() {
             path: plan::PathBytes::parse(path).unwrap(),
         },
         expected: None,
-        seen: None,
-        found: "a file".to_owned(),
+        actual: None,
+        description: "a file".to_owned(),
     };
     let drifts = (0..25).map(|n| content(&format!("f{n}"))).collect();
     let problem =

@@ -73,6 +73,6 @@ fn two_repositories_are_changed_together() {
     assert!(program.text("app/main.sh").contains("\nwelcome "));
     let last = text(&ended).lines().last().map(str::to_owned).expect("it said something");
     let envelope: serde_json::Value = serde_json::from_str(&last).expect("a JSON object");
-    assert_eq!((&envelope["event"], &envelope["data"]["applied"]["left"]), (&"end".into(), &0.into()));
+    assert_eq!((&envelope["event"], &envelope["data"]["applied"]["remaining"]), (&"end".into(), &0.into()));
     assert_eq!(json(&program.run("plan list --format json"))["data"]["plans"][0]["state"], "applied");
 }

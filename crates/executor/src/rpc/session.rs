@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use plan::{
-    Act, Base, Change, Changeset, ContentInput, PathBytes, PathKey, Patterns, Tool, checked_path, system_path,
+    Base, Change, Changeset, ContentInput, PathBytes, PathKey, Patterns, Tool, checked_path, system_path,
 };
 use store::Store;
 
@@ -164,12 +164,12 @@ impl RecordGuard<'_> {
     pub fn record(
         &self,
         path: PathBytes,
-        act: Act,
+        act: plan::Edit,
         base: Option<Option<ContentInput>>,
         tool: Option<Tool>,
     ) -> Result<u64> {
         self.session.check_path(&path)?;
-        if let Act::Rename { to } = &act {
+        if let plan::Edit::Rename { to } = &act {
             self.session.check_path(to)?;
             if self.current(to)?.is_some() {
                 return Err(plan::Error::PathExists { path: to.show().into_owned() }.into());
@@ -178,6 +178,6 @@ impl RecordGuard<'_> {
         let base = Base::Explicit(base.map_or_else(|| self.current(&path), Ok)?);
         let AttemptContext { changeset, upstream, .. } = &self.session.attempt;
         let root = Some(upstream.root().clone());
-        Ok(changeset.record(Change { root, path, act, base, tool })?)
+        Ok(changeset.record(Change { root, path, edit: act, base, tool })?)
     }
 }

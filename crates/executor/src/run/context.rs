@@ -225,7 +225,7 @@ impl RunContext<'_> {
             return Ok(Vec::new());
         }
         let accepted: BTreeSet<ChangesetId> =
-            before.into_iter().filter_map(|need| self.node(need).record.links.counts).collect();
+            before.into_iter().filter_map(|need| self.node(need).record.links.accepted_changeset).collect();
         let is_built_on = |changeset: &store::Changeset| {
             changeset.entries > 0
                 && changeset.status == plan::Status::Sealed

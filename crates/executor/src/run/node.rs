@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use filetx::error_chain;
-use plan::{Actor, Changeset, LeaseOptions, NodeLinks, Patterns};
+use plan::{Actor, Changeset, LeaseOptions, NodeChangesets, Patterns};
 
 use super::Event;
 use super::context::RunContext;
@@ -84,7 +84,11 @@ impl RunContext<'_> {
             self.step(node, NodeState::Running, |record| {
                 record.attempts += 1;
                 record.changeset = Some(changeset.id());
-                record.links = NodeLinks { counts: None, builds_on, base: Some(self.layout.base_name()) };
+                record.links = NodeChangesets {
+                    accepted_changeset: None,
+                    builds_on,
+                    base: Some(self.layout.base_name()),
+                };
                 record.process = None;
                 (record.code, record.signal, record.seconds, record.reason) = (None, None, None, None);
                 (record.files_changed, record.last_lines, record.notes) = (0, Vec::new(), Vec::new());
@@ -117,7 +121,8 @@ impl RunContext<'_> {
             // This step ends the node, whatever crashes later; a resumed run closes the changeset.
             let step_to_end = |end: &AttemptEnd| {
                 self.step(node, NodeState::Ended(end.outcome), |record| {
-                    record.links.counts = (is_accepted && end.is_complete).then(|| changeset.id());
+                    record.links.accepted_changeset =
+                        (is_accepted && end.is_complete).then(|| changeset.id());
                     (record.code, record.signal, record.reason) = (end.code, end.signal, end.reason.clone());
                     (record.files_changed, record.notes) = (end.files_changed, end.notes.clone());
                     record.seconds = Some(started.elapsed().as_secs_f64());

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use filetx::{FileKind, RelPath};
 use plan::{
-    Act, Base, Change, Changeset, Content, ContentInput, ContentSource, PathKey, Patterns, path_bytes,
+    Base, Change, Changeset, Content, ContentInput, ContentSource, PathKey, Patterns, path_bytes,
     protected_folder,
 };
 use store::Store;
@@ -141,10 +141,12 @@ impl Recorder<'_> {
             TreeChangeKind::Modify { before: was, after } => {
                 (self.after(tree, &change.path, after)?, before(was)?, was.bytes + after.bytes)
             }
-            TreeChangeKind::Mode { before: was, after } => (Act::Mode(after.mode), before(was)?, was.bytes),
-            TreeChangeKind::Delete(was) => (Act::Delete, before(was)?, was.bytes),
+            TreeChangeKind::Mode { before: was, after } => {
+                (plan::Edit::Mode(after.mode), before(was)?, was.bytes)
+            }
+            TreeChangeKind::Delete(was) => (plan::Edit::Delete, before(was)?, was.bytes),
             TreeChangeKind::Rename { to, state } => {
-                (Act::Rename { to: path_bytes(to.as_path())? }, before(state)?, state.bytes)
+                (plan::Edit::Rename { to: path_bytes(to.as_path())? }, before(state)?, state.bytes)
             }
         };
         batch.push(self.entry(&change.path, act, base)?);
@@ -181,7 +183,7 @@ impl Recorder<'_> {
             };
             let act = match (after, &current) {
                 (None, None) => continue,
-                (None, Some(_)) => Act::Delete,
+                (None, Some(_)) => plan::Edit::Delete,
                 (Some(after), current) => match self.difference(tree, path, after, current.as_ref())? {
                     Some(act) => act,
                     None => continue,
@@ -199,35 +201,35 @@ impl Recorder<'_> {
         path: &RelPath,
         after: &FileState,
         current: Option<&ContentInput>,
-    ) -> Result<Option<Act>> {
+    ) -> Result<Option<plan::Edit>> {
         let act = self.after(tree, path, after)?;
         let content = match &act {
-            Act::Symlink { target } => ContentInput::symlink(target)?.content,
-            Act::Write { content: ContentSource::Input(piece), .. } => piece.content.clone(),
+            plan::Edit::Symlink { target } => ContentInput::symlink(target)?.content,
+            plan::Edit::Write { content: ContentSource::Input(piece), .. } => piece.content.clone(),
             _ => return Ok(Some(act)),
         };
         Ok(match current.map(|piece| &piece.content) {
             Some(current) if *current == content => None,
             Some(current) if Content { mode: content.mode, ..current.clone() } == content => {
-                Some(Act::Mode(content.mode))
+                Some(plan::Edit::Mode(content.mode))
             }
             _ => Some(act),
         })
     }
 
-    fn entry(&self, path: &RelPath, act: Act, base: Option<ContentInput>) -> Result<Change> {
+    fn entry(&self, path: &RelPath, act: plan::Edit, base: Option<ContentInput>) -> Result<Change> {
         let (root, path) = (Some(self.upstream.root().clone()), path_bytes(path.as_path())?);
-        Ok(Change { root, path, act, base: Base::Explicit(base), tool: None })
+        Ok(Change { root, path, edit: act, base: Base::Explicit(base), tool: None })
     }
 
     /// The write of a path's content in the tree. Reads it now: open files are limited.
-    fn after(&self, tree: &TreeReader, path: &RelPath, state: &FileState) -> Result<Act> {
+    fn after(&self, tree: &TreeReader, path: &RelPath, state: &FileState) -> Result<plan::Edit> {
         if state.kind == FileKind::Symlink {
             let target = in_sandbox("read", self.tree, tree.read_link(path))?;
-            return Ok(Act::Symlink { target: target.into_vec() });
+            return Ok(plan::Edit::Symlink { target: path_bytes(Path::new(&target))? });
         }
         let content = ContentSource::Input(self.piece(self.tree, tree, path, state)?);
-        Ok(Act::Write { content, mode: Some(state.mode) })
+        Ok(plan::Edit::Write { content, mode: Some(state.mode) })
     }
 
     /// The content of a path when the actor started: that of a needed node, or of the base.
@@ -236,7 +238,7 @@ impl Recorder<'_> {
             Some(content) => self.upstream.piece(content),
             None if state.kind == FileKind::Symlink => {
                 let target = in_sandbox("read", self.base, base.read_link(path))?;
-                Ok(ContentInput::symlink(target.as_bytes())?)
+                Ok(ContentInput::symlink(&path_bytes(Path::new(&target))?)?)
             }
             None => self.piece(self.base, base, path, state),
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use plan::{ChangesetId, Detail, NodeLinks, PlanId};
+use plan::{ChangesetId, Detail, NodeChangesets, PlanId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -96,7 +96,7 @@ pub(crate) struct NodeRecord {
     pub process: Option<(u32, u64, String)>,
     /// The part that the crate `plan` reads.
     #[serde(flatten)]
-    pub links: NodeLinks,
+    pub links: NodeChangesets,
     /// Exit code of the actor.
     #[serde(default)]
     pub code: Option<i32>,

@@ -27,8 +27,8 @@ fn changes_of_32_actors_are_attributed_exactly() {
     }
     let summary = fixture.run(&text);
     assert_eq!((summary.state, summary.files_changed), (State::Ready, 65), "{summary:?}");
-    for folded in fixture.plans.folded(summary.plan, &Default::default()).unwrap() {
-        let number = folded.credit.actor.as_str().trim_start_matches('n').to_owned();
+    for folded in fixture.plans.deltas(summary.plan, &Default::default()).unwrap() {
+        let number = folded.attribution.actor.as_str().trim_start_matches('n').to_owned();
         let paths: Vec<String> = folded.changes.keys().map(|key| key.path.show().into_owned()).collect();
         assert_eq!(paths, [format!("new-{number}"), format!("own/{number}"), "shared".to_owned()]);
     }
@@ -129,7 +129,7 @@ fn every_kind_of_change_reaches_the_next_node() {
     );
     assert_eq!(summary.state, State::Ready, "{summary:?}");
     let report = fixture.apply(summary.plan).unwrap();
-    assert_eq!(report.left, 0);
+    assert_eq!(report.remaining, 0);
     assert_eq!(
         (fixture.file("edit"), fixture.file("new")),
         ("1\n2\n3\n".to_owned(), "1\n2\n3\n4\n5\n".to_owned())

@@ -23,9 +23,9 @@ fn edits_of_different_lines_merge() {
         assert_eq!((summary.added, summary.removed), (2, 2));
         assert_eq!(fixture.file("file"), LINES, "nothing is touched before it is applied");
         let report = fixture.apply(summary.plan).unwrap();
-        let credits: Vec<_> =
-            report.files[0].credits.iter().map(|credit| credit.actor.as_str().to_owned()).collect();
-        assert_eq!(credits.len(), 2);
+        let authors: Vec<_> =
+            report.files[0].authors.iter().map(|author| author.actor.as_str().to_owned()).collect();
+        assert_eq!(authors.len(), 2);
         assert_eq!(fixture.file("file"), LINES.replace("one", "ONE").replace("seven", "SEVEN"));
     }
 }
@@ -68,7 +68,8 @@ fn the_base_is_what_the_actor_started_from() {
     assert_eq!(fixture.apply(summary.plan).unwrap_err().code(), "drifted");
     let mut order = plan::ApplyRequest::by(&crate::fixture::who());
     order.merge_drift = true;
-    let _ = fixture.plans.apply(&plan::Host::local(Default::default()), summary.plan, &order).unwrap();
+    let plan = fixture.plans.get(summary.plan).unwrap();
+    let _ = fixture.plans.apply(&plan::Host::local(Default::default()), &plan, &order).unwrap();
     assert_eq!(fixture.file("file"), "ONE\nTWO\nthree\nfour\nfive\nsix\nSEVEN\n");
 }
 
@@ -80,7 +81,7 @@ fn overlapping_edits_are_a_conflict() {
     let summary = fixture.run(text);
     assert_eq!(summary.state, State::Conflict);
     let [conflict] = summary.conflicts.as_slice() else { panic!("{summary:?}") };
-    let sides: Vec<_> = conflict.sides.iter().map(|side| side.credit.actor.to_string()).collect();
+    let sides: Vec<_> = conflict.sides.iter().map(|side| side.attribution.actor.to_string()).collect();
     assert_eq!(sides, ["a", "b"], "in the order of the file, whoever was faster");
     assert_eq!(conflict.hunks.len(), 1);
     assert!(fixture.apply(summary.plan).is_err());

@@ -74,7 +74,7 @@ impl Fixture {
     }
 
     pub(crate) fn apply(&self, plan: PlanId) -> plan::Result<Report> {
-        self.plans.apply(&Host::local(Default::default()), plan, &ApplyRequest::by(&who()))
+        self.plans.apply(&Host::local(Default::default()), &self.plans.get(plan)?, &ApplyRequest::by(&who()))
     }
 
     /// All files of the project.

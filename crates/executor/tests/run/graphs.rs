@@ -129,7 +129,7 @@ fn random_graphs_end_as_the_model_says() {
         prop_assert_eq!(summary.state, state);
         if state == State::Ready {
             let report = fixture.apply(summary.plan).unwrap();
-            prop_assert_eq!(report.left, 0);
+            prop_assert_eq!(report.remaining, 0);
             prop_assert_eq!(fixture.files(), expected.files);
         }
         Ok(())

@@ -142,7 +142,7 @@ fn check(fixture: &Fixture, plan: PlanId, done: &BTreeMap<String, u32>) {
     let changesets = fixture.plans.changesets(plan).unwrap();
     assert!(changesets.iter().all(|changeset| changeset.status != Status::Open));
     assert!(changesets.iter().all(|changeset| !is_tagged(&changeset.id.to_string())), "an orphan is left");
-    let folded = fixture.plans.folded(plan, &Default::default()).unwrap();
+    let folded = fixture.plans.deltas(plan, &Default::default()).unwrap();
     assert_eq!(folded.len(), 12, "one changeset of each node counts");
     assert!(folded.iter().all(|folded| folded.changes.len() == 2), "{folded:?}");
     let sandboxes = fixture.home().join("runs").join(plan.to_string()).join("nodes");

@@ -118,7 +118,8 @@ impl Ours {
     pub(crate) fn apply(&self) -> Result<Duration> {
         sync_file_system(&self.place)?;
         timed(|| {
-            let report = self.plans.apply(&self.host, self.plan, &ApplyRequest::by(&ana()?))?;
+            let report =
+                self.plans.apply(&self.host, &self.plans.get(self.plan)?, &ApplyRequest::by(&ana()?))?;
             if report.plan.state != State::Applied {
                 return Err("it was not applied".into());
             }
@@ -128,7 +129,7 @@ impl Ours {
 
     /// Undoes the plan, and records it again, to apply it once more.
     pub(crate) fn again(&mut self) -> Result<()> {
-        let undo = self.plans.undo(&self.host, self.plan, &UndoRequest::by(&ana()?))?;
+        let undo = self.plans.undo(&self.host, &self.plans.get(self.plan)?, &UndoRequest::by(&ana()?))?;
         let redo = self.plans.get(self.plan)?;
         let new = self.plans.create(None, &[&self.place.join("root")], &ana()?)?;
         let changeset = self.plans.context(new.id)?.start_changeset(&ana()?)?;
@@ -138,7 +139,7 @@ impl Ours {
                 let change = match entry.after {
                     Some(after) => Change::new(
                         entry.path,
-                        cleveragents_plan::Act::Write {
+                        cleveragents_plan::Edit::Write {
                             content: cleveragents_plan::ContentSource::Stored(after.clone()),
                             mode: Some(after.mode),
                         },

@@ -1,7 +1,8 @@
-//! Whether the files are what a plan was made for, path by path, before anything is touched.
+//! Drift: compares every path with the content that the plan recorded, before any file changes.
 //!
-//! Each path holds what is expected, or what it is to hold anyway (then there is nothing to do), or it has *drifted*. A folder where a
-//! file is to be made is expected when the plan removes all that is in it.
+//! Each path holds the content before its target, or the content after it (nothing is left to do),
+//! or it has *drifted*. A folder in place of a new file is no drift if the plan deletes all files
+//! in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -12,45 +13,51 @@ use store::{BlobHash, Content, ContentKind, PathBytes};
 
 use crate::blob_source::{BlobSource, TEXT_BYTES_MAX, UnstoredBlobs};
 use crate::merge::content::merge;
-use crate::roots::{SYMLINK_MODE, checked_path};
-use crate::{Credit, Error, OverlaySource, PathKey, Result};
+use crate::roots::{SYMLINK_MODE, ancestors, checked_path};
+use crate::{Attribution, Error, OverlaySource, PathKey, Result};
 
-/// A file that is not what the plan was made for.
+/// A file that differs from the content that the plan recorded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Drift {
-    /// Where.
+    /// The path.
     #[serde(flatten)]
     pub key: PathKey,
-    /// What the plan found there when it was made.
+    /// The content that the plan recorded.
     pub expected: Option<Content>,
-    /// What is there, when it is something that plans record.
-    pub seen: Option<Content>,
-    /// What is there, in words.
-    pub found: String,
+    /// The content of the file, if it is one that plans record.
+    pub actual: Option<Content>,
+    /// The file in words.
+    pub description: String,
 }
 
-/// What is to become of one path.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The change of one path that an apply makes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Target {
-    /// What is expected to be there.
-    pub expected: Option<Content>,
-    /// What is to be there.
+    /// The content that the path must hold.
+    pub before: Option<Content>,
     pub after: Option<Content>,
-    /// Whose change it is.
-    pub credits: Vec<Credit>,
+    /// The old path of a renamed file.
+    pub renamed_from: Option<PathBytes>,
+    pub authors: Vec<Attribution>,
 }
 
-/// What is to become of paths.
+impl Target {
+    /// Returns a target that keeps the content of its path.
+    pub(crate) fn unchanged(content: Option<Content>) -> Self {
+        Self { before: content.clone(), after: content, ..Self::default() }
+    }
+}
+
 pub(crate) type Targets = BTreeMap<PathKey, Target>;
 
-/// Something that looks at files.
+/// Reads files of the roots of a plan.
 pub(crate) trait RootReader {
     fn observe(&mut self, at: &TxPath) -> filetx::Result<Observed>;
     fn read(&self, at: &TxPath) -> filetx::Result<Option<Vec<u8>>>;
     fn list(&self, at: &TxPath) -> filetx::Result<Vec<OsString>>;
 }
 
-/// Under the lock, with what will be staged compared with what was seen.
+/// Reads under the lock. The commit compares staged paths with what was read.
 impl RootReader for TreeTransaction<'_> {
     fn observe(&mut self, at: &TxPath) -> filetx::Result<Observed> {
         TreeTransaction::observe(self, at).cloned()
@@ -65,7 +72,7 @@ impl RootReader for TreeTransaction<'_> {
     }
 }
 
-/// Without writing anything; one snapshot per root.
+/// Reads one snapshot per root, and writes nothing.
 impl RootReader for Vec<Snapshot> {
     fn observe(&mut self, at: &TxPath) -> filetx::Result<Observed> {
         self[at.root].observe(&at.path)
@@ -80,40 +87,40 @@ impl RootReader for Vec<Snapshot> {
     }
 }
 
-/// What looking at the files came to.
+/// Targets compared with the files.
 #[derive(Debug, Default)]
 pub(crate) struct Checked {
-    /// What is to be done, with what is there as the expected.
-    pub todo: Targets,
-    /// What is as it is to be already.
-    pub there: Targets,
-    /// What is neither.
+    /// Targets to apply; `before` is the present content.
+    pub pending: Targets,
+    /// Targets whose paths hold the content after them.
+    pub already_applied: Targets,
     pub drifts: Vec<Drift>,
-    /// Contents that merging made, and those of people that it was made from.
+    /// Contents that merging made, and the contents of files that they were merged from.
     pub unstored: UnstoredBlobs,
 }
 
 impl Checked {
-    /// Everything, with what is there as the expected.
+    /// Returns all targets; `before` is the present content.
     pub(crate) fn all(&self) -> Targets {
-        let there = |(key, target): (&PathKey, &Target)| {
-            (key.clone(), Target { expected: target.after.clone(), ..target.clone() })
-        };
-        self.todo.clone().into_iter().chain(self.there.iter().map(there)).collect()
+        let applied = self
+            .already_applied
+            .iter()
+            .map(|(key, target)| (key.clone(), Target { before: target.after.clone(), ..target.clone() }));
+        self.pending.clone().into_iter().chain(applied).collect()
     }
 }
 
-/// Where a path is among the roots of a plan. A path that leads out of its root, or into a protected folder, is refused.
-pub(crate) fn place(roots: &[PathBytes], key: &PathKey) -> Result<TxPath> {
+/// Finds the root of a path. Refuses a path that leads out of its root, or into a protected folder.
+pub(crate) fn locate(roots: &[PathBytes], key: &PathKey) -> Result<TxPath> {
     let refuse = || Error::BadPath {
         path: key.path.show().into_owned(),
-        reason: format!("`{}` is no root of the plan", key.root.show()),
+        reason: format!("`{}` is not a root of the plan", key.root.show()),
     };
     let root = roots.iter().position(|root| *root == key.root).ok_or_else(refuse)?;
     Ok(TxPath { root, path: checked_path(&key.path)? })
 }
 
-/// Looks at every path. With `contents`, texts that drifted are merged where other lines were edited.
+/// Compares targets with the files. With `contents`, merges texts that drifted in other lines.
 pub(crate) fn check(
     roots: &[PathBytes],
     targets: &Targets,
@@ -121,62 +128,63 @@ pub(crate) fn check(
     contents: Option<&dyn BlobSource>,
 ) -> Result<Checked> {
     let mut checked = Checked::default();
-    let removed: Vec<TxPath> = targets
-        .iter()
-        .filter(|(_, target)| target.after.is_none())
-        .map(|(key, _)| place(roots, key))
-        .collect::<Result<_>>()?;
+    let deleted = deleted(roots, targets)?;
     let mut folders = BTreeSet::new();
     for (key, target) in targets {
         let (key, target) = (key.clone(), target.clone());
-        let at = place(roots, &key)?;
-        let seen = reader.observe(&at).map_err(files)?;
-        if let Some(found) = in_the_way(&at, &target, reader, &removed, &mut folders)? {
-            checked.drifts.push(Drift { key, expected: target.expected, seen: as_content(&seen), found });
-        } else if holds(&seen, target.expected.as_ref()) {
-            // What others brought there may be what is wanted.
-            let is_there = target.expected == target.after;
-            let done = if is_there { &mut checked.there } else { &mut checked.todo };
-            done.insert(key, target);
-        } else if has_landed(&seen, &key, targets) {
-            checked.there.insert(key, target);
+        let at = locate(roots, &key)?;
+        let seen = reader.observe(&at).map_err(file_error)?;
+        if let Some(description) = blocking_file(&at, &target, reader, &deleted, &mut folders)? {
+            let (expected, actual) = (target.before, observed_content(&seen));
+            checked.drifts.push(Drift { key, expected, actual, description });
+        } else if holds(&seen, target.before.as_ref()) {
+            let is_applied = target.before == target.after;
+            let list = if is_applied { &mut checked.already_applied } else { &mut checked.pending };
+            list.insert(key, target);
+        } else if is_applied(&seen, &key, targets) {
+            checked.already_applied.insert(key, target);
         } else if matches!(seen, Observed::Folder { .. })
-            && target.expected.is_none()
-            && is_cleared(reader, &at, &removed)?
+            && target.before.is_none()
+            && becomes_empty(reader, &at, &deleted)?
         {
-            checked.todo.insert(key, target);
-        } else if let Some(merged) = merged(&target, &seen, &at, reader, contents, &mut checked.unstored)? {
-            checked.todo.insert(key, merged);
+            checked.pending.insert(key, target);
+        } else if let Some(merged) =
+            merge_drift(&target, &seen, &at, reader, contents, &mut checked.unstored)?
+        {
+            checked.pending.insert(key, merged);
         } else {
-            checked.drifts.push(Drift {
-                key,
-                expected: target.expected,
-                seen: as_content(&seen),
-                found: seen.to_string(),
-            });
+            let (expected, actual) = (target.before, observed_content(&seen));
+            checked.drifts.push(Drift { key, expected, actual, description: seen.to_string() });
         }
     }
     Ok(checked)
 }
 
-/// A file that is where a new path needs a folder, and that the plan does not remove, in words. `folders` are those known to be none.
-fn in_the_way(
+/// The paths that the targets delete.
+pub(crate) fn deleted(roots: &[PathBytes], targets: &Targets) -> Result<Vec<TxPath>> {
+    let deleted = targets.iter().filter(|(_, target)| target.after.is_none());
+    deleted.map(|(key, _)| locate(roots, key)).collect()
+}
+
+/// Describes a file in place of a folder that a new path needs, unless the plan deletes it.
+/// `folders` caches paths without such a file.
+fn blocking_file(
     at: &TxPath,
     target: &Target,
     reader: &mut dyn RootReader,
-    removed: &[TxPath],
+    deleted: &[TxPath],
     folders: &mut BTreeSet<TxPath>,
 ) -> Result<Option<String>> {
-    if target.expected.is_some() || target.after.is_none() {
+    if target.before.is_some() || target.after.is_none() {
         return Ok(None);
     }
-    for path in folders_above(&at.path) {
+    for path in ancestors(&at.path) {
         let above = TxPath { root: at.root, path };
         if folders.contains(&above) {
             break;
         }
-        let seen = reader.observe(&above).map_err(files)?;
-        if matches!(seen, Observed::File { .. }) && !removed.contains(&above) {
+        let seen = reader.observe(&above).map_err(file_error)?;
+        if matches!(seen, Observed::File { .. }) && !deleted.contains(&above) {
             return Ok(Some(format!("below `{}`, which is {seen}", above.path)));
         }
         folders.insert(above);
@@ -184,7 +192,7 @@ fn in_the_way(
     Ok(None)
 }
 
-/// Whether a path holds exactly this.
+/// Returns whether a path holds exactly this content.
 pub(crate) fn holds(seen: &Observed, content: Option<&Content>) -> bool {
     match (seen, content) {
         (Observed::Absent, None) => true,
@@ -201,40 +209,48 @@ pub(crate) fn holds(seen: &Observed, content: Option<&Content>) -> bool {
     }
 }
 
-/// Whether a path is as it is to be. A file that made way for a folder has gone.
-pub(crate) fn has_landed(seen: &Observed, key: &PathKey, targets: &Targets) -> bool {
+/// Returns whether a path holds the content after its target. A folder counts as the deletion of a
+/// file if a target creates a file in it.
+pub(crate) fn is_applied(seen: &Observed, key: &PathKey, targets: &Targets) -> bool {
     let Some(target) = targets.get(key) else { return false };
-    let made_way = || {
+    let became_folder = || {
         let mut folder = key.path.as_bytes().to_vec();
         folder.push(b'/');
-        let inside = |other: &PathKey| other.root == key.root && other.path.as_bytes().starts_with(&folder);
-        let behind = targets.range(key..).skip(1);
-        // In the order of paths `d-x` comes between `d` and `d/x`.
-        behind
+        let is_inside =
+            |other: &PathKey| other.root == key.root && other.path.as_bytes().starts_with(&folder);
+        // `d-x` sorts between `d` and `d/x`.
+        targets
+            .range(key..)
+            .skip(1)
             .take_while(|(other, _)| {
                 other.root == key.root && other.path.as_bytes().starts_with(key.path.as_bytes())
             })
-            .any(|(other, target)| inside(other) && target.after.is_some())
+            .any(|(other, target)| is_inside(other) && target.after.is_some())
     };
     holds(seen, target.after.as_ref())
-        || (target.after.is_none() && matches!(seen, Observed::Folder { .. }) && made_way())
+        || (target.after.is_none() && matches!(seen, Observed::Folder { .. }) && became_folder())
 }
 
-/// Whether all that is in a folder is removed.
-pub(crate) fn is_cleared(reader: &mut dyn RootReader, folder: &TxPath, removed: &[TxPath]) -> Result<bool> {
-    for name in reader.list(folder).map_err(files)? {
+/// Returns whether all files in a folder are deleted.
+pub(crate) fn becomes_empty(
+    reader: &mut dyn RootReader,
+    folder: &TxPath,
+    deleted: &[TxPath],
+) -> Result<bool> {
+    for name in reader.list(folder).map_err(file_error)? {
         let child = TxPath { root: folder.root, path: folder.path.join(name) };
-        let is_folder = matches!(reader.observe(&child).map_err(files)?, Observed::Folder { .. });
-        let goes = if is_folder { is_cleared(reader, &child, removed)? } else { removed.contains(&child) };
-        if !goes {
+        let is_folder = matches!(reader.observe(&child).map_err(file_error)?, Observed::Folder { .. });
+        let is_deleted =
+            if is_folder { becomes_empty(reader, &child, deleted)? } else { deleted.contains(&child) };
+        if !is_deleted {
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-/// The target laid over what a person made of the file, if that can be done without asking.
-fn merged(
+/// Merges a target with the edits of a person. Returns `None` on a conflict.
+fn merge_drift(
     target: &Target,
     seen: &Observed,
     at: &TxPath,
@@ -243,28 +259,30 @@ fn merged(
     unstored: &mut UnstoredBlobs,
 ) -> Result<Option<Target>> {
     let (Some(contents), Observed::File { mode, len, .. }) = (contents, seen) else { return Ok(None) };
-    if *len > TEXT_BYTES_MAX || target.expected.is_none() || target.after.is_none() {
+    if *len > TEXT_BYTES_MAX || target.before.is_none() || target.after.is_none() {
         return Ok(None);
     }
-    let Some(bytes) = reader.read(at).map_err(files)? else { return Ok(None) };
-    let found = unstored.add(bytes, *mode);
+    let Some(bytes) = reader.read(at).map_err(file_error)? else { return Ok(None) };
+    let edited = unstored.add(bytes, *mode);
     let mut new = UnstoredBlobs::default();
-    let over = OverlaySource { overlay: unstored, base: contents };
-    let ended = merge(target.expected.as_ref(), Some(&found), target.after.as_ref(), &over, &mut new)?;
+    let overlay = OverlaySource { overlay: unstored, base: contents };
+    let (base, after) = (target.before.as_ref(), target.after.as_ref());
+    let merged = merge(base, Some(&edited), after, &overlay, &mut new)?;
     unstored.extend(new);
-    let after = match ended {
-        Ok(after) if holds(seen, Some(&found)) => after,
-        _ => return Ok(None),
-    };
-    Ok(Some(Target { expected: Some(found), after, credits: target.credits.clone() }))
+    match merged {
+        Ok(after) if holds(seen, Some(&edited)) => {
+            Ok(Some(Target { before: Some(edited), after, ..target.clone() }))
+        }
+        _ => Ok(None),
+    }
 }
 
-pub(crate) fn files(source: filetx::Error) -> Error {
+pub(crate) fn file_error(source: filetx::Error) -> Error {
     Error::Files { source: Box::new(source) }
 }
 
-/// What was seen, as plans record it.
-fn as_content(seen: &Observed) -> Option<Content> {
+/// Returns the content of a file or symlink.
+fn observed_content(seen: &Observed) -> Option<Content> {
     match seen {
         Observed::File { mode, len, fingerprint: Fingerprint::Whole(hash) } => Some(Content {
             kind: ContentKind::File,
@@ -282,7 +300,8 @@ fn as_content(seen: &Observed) -> Option<Content> {
     }
 }
 
-/// The folders above a path, the nearest first, without the root.
-pub(crate) fn folders_above(path: &RelPath) -> impl Iterator<Item = RelPath> {
-    std::iter::successors(path.parent(), RelPath::parent).filter(|folder| !folder.is_root())
+/// The folders above a path of a root, the nearest first.
+pub(crate) fn folders_above(at: &TxPath) -> impl Iterator<Item = TxPath> {
+    let root = at.root;
+    ancestors(&at.path).map(move |path: RelPath| TxPath { root, path })
 }

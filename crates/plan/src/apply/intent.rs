@@ -1,4 +1,5 @@
-//! The fields of a plan's detail about applying it: the apply that is under way, the applies and undos that ended, and the undos under way.
+//! Fields of a plan's detail about its applies: the apply in progress, ledger events, and undos in
+//! progress.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,47 +8,50 @@ use store::{Actor, ChangesetId, PlanId};
 use crate::apply::ledger::{Carried, LedgerEvent};
 use crate::{Content, Detail, Error, Machine, PathKey, Plan, Result, State};
 
-const APPLY: &str = "apply";
-const LANDED: &str = "landed";
+// The names under which these are stored.
+const INTENT: &str = "apply";
+const EVENTS: &str = "landed";
 pub(crate) const UNDOING: &str = "undoing";
-const TAKES: &str = "takes";
-const TAKES_AT: &str = "takes_at";
+const REVERTS: &str = "takes";
+const REVERTS_AT: &str = "takes_at";
 const UNCHANGED: &str = "unchanged";
 
-/// An apply that is under way.
+/// An apply in progress.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Intent {
-    /// Where.
     pub machine: Machine,
-    /// Which process.
     pub process: u32,
-    /// The file transaction, by which its journal is known.
+    /// The file transaction, which identifies the journal.
     pub transaction: String,
-    /// Where its changes are written down before a file is touched. An earlier program did not for an apply of everything.
-    pub changeset: Option<ChangesetId>,
-    /// The changesets whose changes it brings.
+    /// The log of its targets, complete before a file changes. Version 0.1 wrote none for an apply
+    /// of a whole plan.
+    #[serde(rename = "changeset")]
+    pub target_log: Option<ChangesetId>,
+    /// The changesets that it applies.
     #[serde(default, rename = "brings", skip_serializing_if = "Vec::is_empty")]
     pub applied: Vec<ChangesetId>,
-    /// More of them that single paths hold.
+    /// Further changesets that it applies at single paths.
     #[serde(default, rename = "along", skip_serializing_if = "Vec::is_empty")]
     pub carried: Vec<Carried>,
-    /// Who began it.
-    pub who: Actor,
-    /// In which state the plan was.
-    pub from: State,
+    /// The actor who started it.
+    #[serde(rename = "who")]
+    pub actor: Actor,
+    /// The state of the plan before it.
+    #[serde(rename = "from")]
+    pub previous_state: State,
 }
 
 /// The changesets that an undo reverts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reverts {
     pub changesets: Vec<ChangesetId>,
-    /// Single paths at which it reverts others.
-    pub instead: Vec<Carried>,
-    /// Paths at which it changes no content: others made the same changes.
+    /// Single paths at which it reverts other changesets.
+    pub overrides: Vec<Carried>,
+    /// Paths whose content stays, because other actors made the same changes.
     pub unchanged: Vec<Unchanged>,
 }
 
-/// A path that holds the same content without the changes of some.
+/// A path that holds the same content without the reverted changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Unchanged {
     #[serde(flatten)]
@@ -55,31 +59,31 @@ pub(crate) struct Unchanged {
     pub content: Option<Content>,
 }
 
-/// The transaction's id as it is written.
+/// Formats the id of a file transaction.
 pub(crate) fn transaction_text(id: u128) -> String {
     format!("{id:032x}")
 }
 
-/// The apply that is under way.
+/// Reads the apply in progress.
 pub(crate) fn intent(plan: &Plan) -> Result<Option<Intent>> {
-    read(plan, APPLY)
+    read(plan, INTENT)
 }
 
-/// The applies that ended, of the plan and of those that undo it.
+/// Reads the applies that ended, of the plan and of plans that undo it.
 pub(crate) fn events(plan: &Plan) -> Result<Vec<LedgerEvent>> {
-    Ok(read(plan, LANDED)?.unwrap_or_default())
+    Ok(read(plan, EVENTS)?.unwrap_or_default())
 }
 
-/// The plans that are taking this one back, or have: what they did is to be noted here.
+/// Reads the undos of the plan that its ledger does not have yet.
 pub(crate) fn undoing(plan: &Plan) -> Result<Vec<PlanId>> {
     Ok(read(plan, UNDOING)?.unwrap_or_default())
 }
 
-/// The changesets that an undo reverts.
+/// Reads the changesets that an undo reverts.
 pub(crate) fn reverts(plan: &Plan) -> Result<Reverts> {
     Ok(Reverts {
-        changesets: read(plan, TAKES)?.unwrap_or_default(),
-        instead: read(plan, TAKES_AT)?.unwrap_or_default(),
+        changesets: read(plan, REVERTS)?.unwrap_or_default(),
+        overrides: read(plan, REVERTS_AT)?.unwrap_or_default(),
         unchanged: read(plan, UNCHANGED)?.unwrap_or_default(),
     })
 }
@@ -90,49 +94,53 @@ fn read<T: for<'de> Deserialize<'de>>(plan: &Plan, field: &str) -> Result<Option
     read.map(Some).map_err(|source| Error::Intent { plan: plan.id, source })
 }
 
-/// The detail of a plan that is being applied.
-pub(crate) fn begun(plan: &Plan, intent: &Intent) -> Detail {
+/// Adds an intent.
+pub(crate) fn with_intent(plan: &Plan, intent: &Intent) -> Detail {
     let mut detail = Detail { error: None, ..plan.detail.clone() };
-    detail.extra.insert(APPLY.to_owned(), json(intent));
+    detail.extra.insert(INTENT.to_owned(), json(intent));
     detail
 }
 
-/// The detail of a plan whose apply ended.
-pub(crate) fn ended(plan: &Plan, new: Option<LedgerEvent>, error: Option<String>) -> Result<Detail> {
-    let mut detail = with_events(plan, new)?;
+/// Removes the intent, and adds the event of an apply that changed files.
+pub(crate) fn without_intent(
+    plan: &Plan,
+    event: Option<LedgerEvent>,
+    error: Option<String>,
+) -> Result<Detail> {
+    let mut detail = with_events(plan, event)?;
     detail.error = error;
-    detail.extra.remove(APPLY);
+    detail.extra.remove(INTENT);
     Ok(detail)
 }
 
-/// The detail with more applies that ended.
+/// Adds ledger events.
 pub(crate) fn with_events(plan: &Plan, new: impl IntoIterator<Item = LedgerEvent>) -> Result<Detail> {
     let mut all = events(plan)?;
     all.extend(new);
     let mut detail = plan.detail.clone();
-    put(&mut detail, LANDED, &all);
+    put(&mut detail, EVENTS, &all);
     Ok(detail)
 }
 
-/// The detail of a plan of which nothing is applied.
+/// Removes all ledger events.
 pub(crate) fn without_events(detail: Detail) -> Detail {
     let mut detail = detail;
-    detail.extra.remove(LANDED);
+    detail.extra.remove(EVENTS);
     detail
 }
 
-/// The detail with these plans as the ones that take it back.
+/// Replaces the undos in progress.
 pub(crate) fn with_undoing(detail: Detail, undoing: &[PlanId]) -> Detail {
     let mut detail = detail;
     put(&mut detail, UNDOING, undoing);
     detail
 }
 
-/// The detail of a new undo.
-pub(crate) fn reverting(reverts: &Reverts) -> Detail {
+/// Returns the detail of a new undo.
+pub(crate) fn undo_detail(reverts: &Reverts) -> Detail {
     let mut detail = Detail::default();
-    put(&mut detail, TAKES, &reverts.changesets);
-    put(&mut detail, TAKES_AT, &reverts.instead);
+    put(&mut detail, REVERTS, &reverts.changesets);
+    put(&mut detail, REVERTS_AT, &reverts.overrides);
     put(&mut detail, UNCHANGED, &reverts.unchanged);
     detail
 }

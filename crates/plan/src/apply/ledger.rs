@@ -1,6 +1,8 @@
-//! The ledger of a plan: for each path what it held before the plan, what the plan left there, and the changesets whose changes that is.
+//! The ledger of a plan: for each path the content before the plan, the content that the plan left,
+//! and the changesets whose changes that content has.
 //!
-//! It is replayed from the applies and undos that the plan's detail lists, each with the entries of its target log.
+//! It is replayed from the applies and undos in the plan's detail, each with the entries of its
+//! target log.
 
 use std::collections::BTreeMap;
 
@@ -9,31 +11,31 @@ use store::{ChangesetId, Content, PlanId};
 
 use crate::apply::drift::Targets;
 use crate::blob_source::UnstoredBlobs;
-use crate::merge::subsets::{Declared, DeclaredOutcome, Set, Subsets};
+use crate::merge::subsets::{ChangesetIds, SubsetOutcome, SubsetPath, Subsets};
 use crate::{PathKey, Plan, Plans, Result, Selection};
 
-/// An apply that ended, as the plan's detail has it: one of the plan, or one of a plan that undoes it.
+/// An apply that ended, of the plan or of a plan that undoes it, as in the plan's detail.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LedgerEvent {
-    /// Its target log. Earlier versions wrote none for an apply of everything.
+    /// The target log. Version 0.1 wrote none for an apply of a whole plan.
     #[serde(rename = "changeset")]
     pub target_log: Option<ChangesetId>,
-    /// The changesets whose changes its paths hold from then on.
+    /// The changesets that the paths hold afterwards.
     #[serde(default, rename = "brought", skip_serializing_if = "Vec::is_empty")]
     pub applied: Vec<ChangesetId>,
-    /// More of them that single paths hold.
+    /// Further changesets that single paths hold.
     #[serde(default, rename = "along", skip_serializing_if = "Vec::is_empty")]
     pub carried: Vec<Carried>,
-    /// The changesets whose changes its paths hold no more.
+    /// The changesets that the paths do not hold afterwards.
     #[serde(default, rename = "taken", skip_serializing_if = "Vec::is_empty")]
     pub reverted: Vec<ChangesetId>,
-    /// Single paths at which an undo reverted, or brought back, other changesets than these.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub instead: Vec<Carried>,
-    /// The plan that was applied, when it undoes this one.
+    /// Single paths at which an undo reverted or applied other changesets.
+    #[serde(default, rename = "instead", skip_serializing_if = "Vec::is_empty")]
+    pub overrides: Vec<Carried>,
+    /// The plan that was applied, if it undoes this one.
     #[serde(default, rename = "by", skip_serializing_if = "Option::is_none")]
     pub undo_plan: Option<PlanId>,
-    /// The paths that were changed by others meanwhile, as earlier versions kept them.
+    /// Paths that had drifted, as version 0.1 stored them.
     #[serde(default, rename = "except", skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<PathKey>,
 }
@@ -46,34 +48,34 @@ pub(crate) struct Carried {
     pub changesets: Vec<ChangesetId>,
 }
 
-/// One path of a plan that was applied.
+/// An applied path.
 #[derive(Clone, Debug)]
 pub(crate) struct LedgerPath {
-    /// What was there before the plan.
+    /// The content before the plan.
     pub original: Option<Content>,
-    /// What the plan left there.
+    /// The content that the plan left.
     pub after: Option<Content>,
-    /// The changesets whose changes that is.
-    pub changesets: Set,
-    /// What the plan had left there, and of whom, when an undo found that it was gone already. It may come back: by the undo of another
-    /// plan, or by hand.
-    overwritten: Option<(Option<Content>, Set)>,
+    /// The changesets whose changes it has.
+    pub changesets: ChangesetIds,
+    /// The content that the plan had left, and its changesets, if an undo found that it was
+    /// overwritten. It may return: by the undo of another plan, or by hand.
+    overwritten: Option<(Option<Content>, ChangesetIds)>,
 }
 
 impl LedgerPath {
     fn new(original: Option<Content>) -> Self {
-        Self { after: original.clone(), original, changesets: Set::new(), overwritten: None }
+        Self { after: original.clone(), original, changesets: ChangesetIds::new(), overwritten: None }
     }
 
-    /// What the changesets that it holds combine to, without what people did to it.
-    pub(crate) fn declared(&self, key: &PathKey, subsets: &mut Subsets<'_>) -> Result<Declared> {
-        let declared = subsets.declared(&self.changesets, key)?;
-        Ok(match declared.outcome {
-            DeclaredOutcome::Change => declared,
+    /// Combines its changesets, without the edits of people.
+    pub(crate) fn combine(&self, key: &PathKey, subsets: &mut Subsets<'_>) -> Result<SubsetPath> {
+        let combined = subsets.path(&self.changesets, key)?;
+        Ok(match combined.outcome {
+            SubsetOutcome::Resolved => combined,
             // It was applied by another strategy.
-            DeclaredOutcome::Conflict => Declared { after: self.after.clone(), ..declared },
-            DeclaredOutcome::Nothing => {
-                Declared { base: self.original.clone(), after: self.original.clone(), ..declared }
+            SubsetOutcome::Conflict => SubsetPath { after: self.after.clone(), ..combined },
+            SubsetOutcome::Unchanged => {
+                SubsetPath { base: self.original.clone(), after: self.original.clone(), ..combined }
             }
         })
     }
@@ -83,7 +85,7 @@ impl LedgerPath {
     }
 }
 
-/// The paths of a plan that were applied.
+/// The applied paths of a plan.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ledger {
     pub paths: BTreeMap<PathKey, LedgerPath>,
@@ -92,55 +94,55 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// A path that holds changes of the plan.
-    pub(crate) fn held(&self, key: &PathKey) -> Option<&LedgerPath> {
+    /// Returns a path that holds changes of the plan.
+    pub(crate) fn get(&self, key: &PathKey) -> Option<&LedgerPath> {
         self.paths.get(key).filter(|path| !path.is_vacant())
     }
 
-    /// All of them.
-    pub(crate) fn all_held(&self) -> impl Iterator<Item = (&PathKey, &LedgerPath)> {
+    /// Returns all paths that hold changes of the plan.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&PathKey, &LedgerPath)> {
         self.paths.iter().filter(|(_, path)| !path.is_vacant())
     }
 
-    /// Whether every path is as it was before the plan: reverted, or never anything else.
-    pub(crate) fn changes_nothing(&self) -> bool {
+    /// Returns whether every path holds its content from before the plan.
+    pub(crate) fn is_reverted(&self) -> bool {
         self.paths.values().all(|path| path.after == path.original)
     }
 
-    /// Whether an undo found a path overwritten, so that the plan's change may come back there.
-    pub(crate) fn remembers(&self) -> bool {
+    /// Returns whether an undo found a path overwritten, so that the plan's change may return.
+    pub(crate) fn has_overwritten(&self) -> bool {
         self.paths.values().any(|path| path.overwritten.is_some())
     }
 
-    /// Records what an apply or undo did. Of a path that it left as it was, both contents of the target are the same.
+    /// Records an apply or undo. A target with equal contents is a path that stayed as it was.
     pub(crate) fn record(&mut self, event: &LedgerEvent, targets: Targets) {
-        let single = |list: &[Carried]| -> BTreeMap<PathKey, Vec<ChangesetId>> {
+        let by_path = |list: &[Carried]| -> BTreeMap<PathKey, Vec<ChangesetId>> {
             list.iter().map(|carried| (carried.key.clone(), carried.changesets.clone())).collect()
         };
-        let (carried, instead) = (single(&event.carried), single(&event.instead));
+        let (carried, overrides) = (by_path(&event.carried), by_path(&event.overrides));
         let is_undo = event.undo_plan.is_some();
         for (key, target) in targets {
             let path =
-                self.paths.entry(key.clone()).or_insert_with(|| LedgerPath::new(target.expected.clone()));
-            let is_untouched = target.expected == target.after;
+                self.paths.entry(key.clone()).or_insert_with(|| LedgerPath::new(target.before.clone()));
+            let is_unchanged = target.before == target.after;
             if let Some((after, changesets)) = path.overwritten.take() {
-                // What was overwritten had come back.
-                if !is_untouched && target.expected == after {
+                // The overwritten content had returned.
+                if !is_unchanged && target.before == after {
                     path.changesets = changesets;
                 } else if path.changesets.is_empty() {
-                    path.original.clone_from(&target.expected);
+                    path.original.clone_from(&target.before);
                 }
             }
-            if is_undo && event.applied.is_empty() && is_untouched && path.after != target.after {
+            if is_undo && event.applied.is_empty() && is_unchanged && path.after != target.after {
                 path.overwritten = Some((path.after.clone(), path.changesets.clone()));
             }
             path.after = target.after;
             path.changesets.extend(carried.get(&key).into_iter().flatten());
             path.changesets.extend(match event.applied.is_empty() {
                 true => &event.applied,
-                false => instead.get(&key).unwrap_or(&event.applied),
+                false => overrides.get(&key).unwrap_or(&event.applied),
             });
-            let reverted = if event.reverted.is_empty() { None } else { instead.get(&key) };
+            let reverted = if event.reverted.is_empty() { None } else { overrides.get(&key) };
             let reverted = reverted.unwrap_or(&event.reverted);
             path.changesets.retain(|changeset| !reverted.contains(changeset));
             // A reverted path is as if it had never been applied.
@@ -150,14 +152,14 @@ impl Ledger {
         }
     }
 
-    /// Takes paths as they were before an undo found them overwritten, where that content is in the file again.
-    pub(crate) fn revive(
+    /// Restores overwritten paths whose content is in the file again.
+    pub(crate) fn restore_overwritten(
         &mut self,
-        mut is_there: impl FnMut(&PathKey, Option<&Content>) -> Result<bool>,
+        mut is_in_file: impl FnMut(&PathKey, Option<&Content>) -> Result<bool>,
     ) -> Result<()> {
         for (key, path) in &mut self.paths {
             if let Some((after, changesets)) = path.overwritten.take()
-                && is_there(key, after.as_ref())?
+                && is_in_file(key, after.as_ref())?
             {
                 path.after = after;
                 path.changesets = changesets;
@@ -173,11 +175,11 @@ impl Plans {
     pub(crate) fn ledger(&self, plan: &Plan) -> Result<Ledger> {
         let mut ledger = Ledger::default();
         for mut event in crate::apply::intent::events(plan)? {
-            let (mut targets, unstored) = self.targets_of(plan, event.target_log)?;
+            let (mut targets, unstored) = self.logged_targets(plan, event.target_log)?;
             ledger.unstored.extend(unstored);
             if event.target_log.is_none() {
-                let folded = self.folded(plan.id, &Selection::default())?;
-                event.applied = folded.iter().map(|folded| folded.credit.changeset).collect();
+                let deltas = self.deltas(plan.id, &Selection::default())?;
+                event.applied = deltas.iter().map(|delta| delta.attribution.changeset).collect();
             }
             targets.retain(|key, _| !event.skipped.contains(key));
             ledger.record(&event, targets);
@@ -203,11 +205,11 @@ mod tests {
     }
 
     fn target(before: &Option<Content>, after: &Option<Content>) -> Target {
-        Target { expected: before.clone(), after: after.clone(), credits: Vec::new() }
+        Target { before: before.clone(), after: after.clone(), ..Target::default() }
     }
 
     #[test]
-    fn events_of_version_0_1_are_read() {
+    fn events_of_version_0_1_are_parsed() {
         let [log, one, two] = std::array::from_fn(|_| ChangesetId::new());
         let undo = PlanId::new();
         let stored = json!([
@@ -225,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_an_undo_found_overwritten_is_remembered() {
+    fn an_undo_remembers_overwritten_paths() {
         let (old, new, one) = (text(b"1"), text(b"2"), ChangesetId::new());
         let mut ledger = Ledger::default();
         let apply = LedgerEvent { applied: vec![one], ..LedgerEvent::default() };
@@ -233,13 +235,13 @@ mod tests {
         let undo_plan = Some(PlanId::new());
         let undo = LedgerEvent { reverted: vec![one], undo_plan, ..LedgerEvent::default() };
         ledger.record(&undo, [(key("f"), target(&old, &old))].into());
-        assert!(ledger.changes_nothing() && ledger.remembers() && ledger.held(&key("f")).is_none());
+        assert!(ledger.is_reverted() && ledger.has_overwritten() && ledger.get(&key("f")).is_none());
         let mut gone = ledger.clone();
-        gone.revive(|_, _| Ok(false)).unwrap();
+        gone.restore_overwritten(|_, _| Ok(false)).unwrap();
         assert!(gone.paths.is_empty());
         let mut back = ledger.clone();
-        back.revive(|_, content| Ok(content == new.as_ref())).unwrap();
-        assert_eq!(back.held(&key("f")).map(|path| path.after.clone()), Some(new.clone()));
+        back.restore_overwritten(|_, content| Ok(content == new.as_ref())).unwrap();
+        assert_eq!(back.get(&key("f")).map(|path| path.after.clone()), Some(new.clone()));
         ledger.record(&undo, [(key("f"), target(&new, &old))].into());
         assert!(ledger.paths.is_empty());
     }

@@ -1,6 +1,7 @@
-//! Apply: a plan's changes reach every file of every root it touches, or none.
+//! Apply: changes every file of every root that a plan touches, or none.
 //!
-//! The order of the steps, and what a crash after each leaves, is argued in `docs/design/plans.md`; the numbers are the same there.
+//! `docs/design/plans.md` argues the order of the steps and the state after a crash in each; the
+//! numbers are the same there.
 
 pub(crate) mod drift;
 pub(crate) mod intent;
@@ -11,40 +12,42 @@ pub(crate) mod report;
 pub(crate) mod staging;
 pub(crate) mod target_log;
 
-use filetx::{FailureOutcome, TreeTransaction, Trees, TxPath};
+use filetx::{FailureOutcome, TreeTransaction, Trees};
 use serde_json::json;
 use store::{Actor, AuditKind, ChangesetId, OpenChangesets, Resource};
 
-use crate::apply::drift::{Checked, Target, Targets, check, files, has_landed, place};
-use crate::apply::intent::{Intent, begun, ended, transaction_text};
+use crate::apply::drift::{Checked, RootReader, Target, Targets, check, file_error, is_applied, locate};
+use crate::apply::intent::{Intent, transaction_text, with_intent, without_intent};
 use crate::apply::ledger::{Ledger, LedgerEvent};
 use crate::apply::remaining::{ApplySet, apply_set};
+use crate::apply::report::join_renames;
 use crate::apply::staging::stage;
 use crate::blob_source::{BlobSource, UnstoredBlobs};
 use crate::merge::subsets::Subsets;
 use crate::plural::plural_were;
+use crate::roots::system_key;
 use crate::{
-    Error, FileChange, FileOutcome, FileReport, Host, OverlaySource, PathKey, Plan, PlanId, Plans, Purpose,
-    Recovery, Report, Result, Selection, State, Step, StoredBlobs, Strategy,
+    Error, FileOutcome, FileReport, Host, OverlaySource, PathKey, Plan, Plans, Purpose, Recovery, Report,
+    Result, Selection, State, Step, StoredBlobs, Strategy,
 };
 
-/// How a plan is to be applied.
+/// A request to apply a plan.
 #[derive(Clone, Debug)]
 pub struct ApplyRequest {
     /// The actor who applies the plan.
     pub actor: Actor,
-    /// Which part of it; the rest stays ready.
+    /// The changes to apply. The plan stays *ready* while any remain.
     pub selection: Selection,
-    /// What is made of a path that several actors changed.
+    /// The strategy for paths that several actors changed.
     pub strategy: Strategy,
-    /// Whether texts that people changed since are merged, where other lines were edited.
+    /// Whether to merge texts that have drifted in other lines.
     pub merge_drift: bool,
-    /// Whether to look only: nothing is written, neither in the roots nor in the store.
+    /// Whether to write nothing, neither in the roots nor in the store.
     pub dry_run: bool,
 }
 
 impl ApplyRequest {
-    /// All of it, three-way, refusing what was changed since.
+    /// Applies all changes, merged three-way. Drift is an error.
     pub fn by(actor: &Actor) -> Self {
         Self {
             actor: actor.clone(),
@@ -56,41 +59,38 @@ impl ApplyRequest {
     }
 }
 
-/// What an apply came to, and what is needed to say what is left.
-pub(crate) struct End<'a, 'b> {
-    /// What was changed.
+/// Results of an apply, and what is needed to count the remaining paths.
+pub(crate) struct Results<'a, 'b> {
+    /// The files that the apply changed.
     pub reports: &'a [FileReport],
-    /// What was as it was to be already.
-    pub there: Targets,
+    pub already_applied: Targets,
     /// Contents that may not be in the store.
     pub unstored: UnstoredBlobs,
-    /// The ledger before it.
+    /// The ledger before the apply.
     pub ledger: Ledger,
-    /// The changesets that count.
     pub subsets: &'a mut Subsets<'b>,
 }
 
 impl Plans {
-    /// Applies a plan: all of its changes in all of its roots, or none.
+    /// Applies a plan: all selected changes in all of its roots, or none.
     ///
-    /// Before anything is touched every path is compared with what the plan found there; one that was changed since is
-    /// [`Error::Drifted`]. Interrupted applies in the same roots are finished first. Of two that apply one plan one does; the other gets
-    /// a conflict that names it. Applies to one root wait for each other, those to disjoint roots do not.
+    /// First every path is compared with the content that the plan recorded; a difference is
+    /// [`Error::Drifted`]. Interrupted applies in the same roots are finished before. If two
+    /// processes apply one plan, one of them gets a conflict that names the other. Applies to one
+    /// root wait for each other; applies to disjoint roots run in parallel.
     ///
-    /// A failure leaves all files as they were, unless it is [`Error::ApplyIncomplete`]: then the plan stays *applying*, and whoever names it or
-    /// its roots next finishes it.
+    /// A failure changes no files, unless it is [`Error::ApplyIncomplete`]: then the plan stays
+    /// *applying*, and the next call that names it or its roots finishes it.
     #[track_caller]
-    pub fn apply(&self, host: &Host, id: PlanId, request: &ApplyRequest) -> Result<Report> {
-        let _span = tracing::info_span!("plan", %id, doing = "apply").entered();
-        let plan = self.get(id)?;
+    pub fn apply(&self, host: &Host, plan: &Plan, request: &ApplyRequest) -> Result<Report> {
+        let _span = tracing::info_span!("plan", id = %plan.id, doing = "apply").entered();
         if request.dry_run {
-            return self.preview(host, &plan, request);
+            return self.preview(host, plan, request);
         }
-        // 1. From here on nobody else applies to these roots.
-        let (mut trees, recovered) = self.open_settled(host, &plan.roots, &request.actor)?;
-        self.note_undone(id, &request.actor)?;
-        let plan = self.get(id)?;
-        allow(&plan)?;
+        // 1. Lock the roots: from here on no other process applies to them.
+        let (mut trees, recovered) = self.open_recovered(host, &plan.roots)?;
+        let plan = self.reconcile_undos(self.get(plan.id)?, &request.actor)?;
+        check_state(&plan)?;
         self.apply_locked(host, &plan, request, &mut trees, recovered)
     }
 
@@ -103,59 +103,64 @@ impl Plans {
         recovered: Vec<Recovery>,
     ) -> Result<Report> {
         let mut tx = trees.begin();
-        // 2. Combine, and look at every path.
+        // 2. Combine the changesets, and check every path.
         let store = self.store().as_ref();
-        let folded = self.folded(plan.id, &Selection::default())?;
-        let mut subsets = Subsets::new(&folded, request.strategy, store);
+        let deltas = self.deltas(plan.id, &Selection::default())?;
+        let mut subsets = Subsets::new(&deltas, request.strategy, store);
         let ledger = self.ledger(plan)?;
         let set = apply_set(plan, request, &ledger, &mut subsets);
-        let checked = set.and_then(|set| Ok((self.checked(plan, request, &set, &mut tx)?, set)));
+        let checked = set.and_then(|set| Ok((self.check_targets(plan, request, &set, &mut tx)?, set)));
         let (checked, set) = match checked {
             Err(error @ (Error::Conflicts { .. } | Error::Drifted { .. })) => {
-                self.note_conflict(plan, request, &error)?;
+                self.enter_conflict(plan, request, &error)?;
                 return Err(error);
             }
             checked => checked?,
         };
-        // 3. From here on the plan is *applying*, for everybody and over every crash.
-        let written = ChangesetId::new();
+        // 3. Store the intent: from here on the plan is *applying*, for all processes and after
+        // every crash.
+        let target_log = ChangesetId::new();
         let intent = Intent {
             machine: host.machine().clone(),
             process: std::process::id(),
             transaction: transaction_text(tx.id()),
-            changeset: Some(written),
+            target_log: Some(target_log),
             applied: set.applied.into_iter().collect(),
             carried: set.carried,
-            who: request.actor.clone(),
-            from: plan.state,
+            actor: request.actor.clone(),
+            previous_state: plan.state,
         };
+        let note = json!({
+            "files": checked.pending.len(), "transaction": intent.transaction, "machine": intent.machine
+        });
         let step = Step::to(State::Applying, &request.actor)
             .kind(kind("plan.applying"))
-            .note(json!({ "files": checked.todo.len(), "transaction": intent.transaction, "machine": intent.machine }))
-            .detail(begun(plan, &intent))
+            .note(note)
+            .detail(with_intent(plan, &intent))
             .open(OpenChangesets::Refuse);
         let applying = self.step(plan, &step)?;
-        // 4. What it does is written down.
+        // 4. Log the targets.
         let transaction = tx.id();
         let staged = self
-            .begin_undoing(&applying, &request.actor)
+            .mark_undo(&applying, &request.actor)
             .and_then(|()| {
-                self.log_targets(&applying, written, &checked.all(), &checked.unstored, &request.actor)
+                let targets = checked.all();
+                self.log_targets(&applying, target_log, &targets, &checked.unstored, &request.actor)
             })
-            .and_then(|()| stage(&mut tx, &plan.roots, &checked.todo, &checked.unstored, store));
-        // 5. One transaction over all roots.
+            .and_then(|()| stage(&mut tx, &plan.roots, &checked.pending, &checked.unstored, store));
+        // 5. Commit one transaction over all roots.
         let committed = match staged {
             Err(error) => {
                 drop(tx);
-                return self.back(&applying, &intent, &error).and(Err(error));
+                return self.abort_apply(&applying, &intent, &error).and(Err(error));
             }
             Ok(()) => tx.commit_for(plan.id.to_string().as_bytes()),
         };
         let committed = match committed {
             Ok(committed) => committed,
             Err(failure) if failure.outcome == FailureOutcome::Aborted => {
-                let error = files(failure.error);
-                return self.back(&applying, &intent, &error).and(Err(error));
+                let error = file_error(failure.error);
+                return self.abort_apply(&applying, &intent, &error).and(Err(error));
             }
             Err(failure) => {
                 return Err(Error::ApplyIncomplete { plan: plan.id, source: Box::new(failure.error) });
@@ -165,177 +170,171 @@ impl Plans {
             return Err(Error::ApplyIncomplete { plan: plan.id, source: Box::new(source) });
         }
         // From here on files are changed, whatever fails.
-        let cut_off = |source: Error| Error::ApplyIncomplete { plan: plan.id, source: Box::new(source) };
-        // 6. Every declared path holds what was declared, or somebody else's.
+        let incomplete = |source: Error| Error::ApplyIncomplete { plan: plan.id, source: Box::new(source) };
+        // 6. Verify every path.
         let mut reports =
-            verify(&plan.roots, &checked.todo, &mut trees.begin(), plan.purpose).map_err(cut_off)?;
-        for report in reports.iter_mut().filter(|report| report.outcome.is_left()) {
-            let path = report.key.on_system();
+            verify(&plan.roots, &checked.pending, &mut trees.begin(), plan.purpose).map_err(incomplete)?;
+        for report in reports.iter_mut().filter(|report| report.outcome.is_failure()) {
+            let path = system_key(&report.key);
             let kept = committed.preserved.iter().find(|kept| kept.path == path);
-            report.outcome = kept
-                .map_or(FileOutcome::Mismatch, |kept| FileOutcome::Kept { aside: kept.preserved_at.clone() });
+            report.outcome = kept.map_or(FileOutcome::VerifyFailed, |kept| FileOutcome::Drifted {
+                preserved_at: kept.preserved_at.clone(),
+            });
         }
-        // 7. The outcome, in the store; then the mark in the root can go.
-        let end = End {
+        // 7. Store the outcome; then remove the mark in the root.
+        let results = Results {
             reports: &reports,
-            there: checked.there.clone(),
+            already_applied: checked.already_applied.clone(),
             unstored: UnstoredBlobs::default(),
             ledger,
             subsets: &mut subsets,
         };
-        let (plan, left) = self.conclude(&applying, &intent, end).map_err(cut_off)?;
+        let (plan, remaining) = self.conclude(&applying, &intent, results).map_err(incomplete)?;
         drop(trees.acknowledge(transaction));
-        reports.extend(untouched(&checked));
-        reports.sort_by(|a, b| a.key.cmp(&b.key));
-        Ok(Report { plan, files: reports, left, recovered, dry_run: false })
+        reports.extend(unchanged_files(&checked));
+        Ok(Report { plan, files: join_renames(reports), remaining, recovered, dry_run: false })
     }
 
-    /// What an apply would do. Looks at the roots as they are, and at what an interrupted apply would leave; writes nothing anywhere.
+    /// Reports what an apply would do, to the files as an interrupted apply would leave them. Writes
+    /// nothing.
     fn preview(&self, host: &Host, plan: &Plan, request: &ApplyRequest) -> Result<Report> {
-        allow(plan)?;
-        let folded = self.folded(plan.id, &Selection::default())?;
-        let mut subsets = Subsets::new(&folded, request.strategy, self.store().as_ref());
+        check_state(plan)?;
+        let deltas = self.deltas(plan.id, &Selection::default())?;
+        let mut subsets = Subsets::new(&deltas, request.strategy, self.store().as_ref());
         let mut ledger = self.ledger(plan)?;
         let set = apply_set(plan, request, &ledger, &mut subsets)?;
         let mut reader = plan.roots.iter().map(|root| host.snapshot(root)).collect::<Result<Vec<_>>>()?;
-        let checked = self.checked(plan, request, &set, &mut reader)?;
-        let done = if plan.purpose == Purpose::Work { FileOutcome::Done } else { FileOutcome::Restored };
-        let mut files: Vec<FileReport> =
-            checked.todo.iter().map(|(key, target)| report(key, target, done.clone())).collect();
-        files.extend(untouched(&checked));
-        files.sort_by(|a, b| a.key.cmp(&b.key));
+        let checked = self.check_targets(plan, request, &set, &mut reader)?;
+        let outcome = success(plan.purpose);
+        let pending = checked.pending.iter();
+        let pending = pending.map(|(key, target)| FileReport::new(key, target, outcome.clone()));
+        let files = join_renames(pending.chain(unchanged_files(&checked)).collect());
         let applied = set.applied.into_iter().collect();
         ledger.record(&LedgerEvent { applied, carried: set.carried, ..LedgerEvent::default() }, set.targets);
-        let left = remaining::count(&ledger, &mut subsets)?;
-        Ok(Report { plan: plan.clone(), files, left, recovered: Vec::new(), dry_run: true })
+        let remaining = remaining::count(&ledger, &mut subsets)?;
+        Ok(Report { plan: plan.clone(), files, remaining, recovered: Vec::new(), dry_run: true })
     }
 
-    /// Looks at every path.
-    fn checked(
+    /// Compares every path with its target.
+    fn check_targets(
         &self,
         plan: &Plan,
         request: &ApplyRequest,
         set: &ApplySet,
-        reader: &mut dyn drift::RootReader,
+        reader: &mut dyn RootReader,
     ) -> Result<Checked> {
         let stored = StoredBlobs(self.store().as_ref());
-        let over = OverlaySource { overlay: &set.unstored, base: &stored };
-        let contents: Option<&dyn BlobSource> = if request.merge_drift { Some(&over) } else { None };
+        let overlay = OverlaySource { overlay: &set.unstored, base: &stored };
+        let contents: Option<&dyn BlobSource> = if request.merge_drift { Some(&overlay) } else { None };
         let mut checked = check(&plan.roots, &set.targets, reader, contents)?;
         if !checked.drifts.is_empty() {
-            return Err(Error::Drifted {
-                plan: plan.id,
-                drifts: checked.drifts,
-                is_merging: request.merge_drift,
-            });
+            let (drifts, is_merging) = (checked.drifts, request.merge_drift);
+            return Err(Error::Drifted { plan: plan.id, drifts, is_merging });
         }
         checked.unstored.extend(set.unstored.clone());
-        checked.there.extend(set.unchanged.clone());
+        checked.already_applied.extend(set.unchanged.clone());
         Ok(checked)
     }
 
-    /// Notes in the plan's chain that applying it met a conflict. Nothing was touched.
-    fn note_conflict(&self, plan: &Plan, request: &ApplyRequest, error: &Error) -> Result<()> {
-        let paths: Vec<String> = match error {
-            Error::Conflicts { conflicts, .. } => conflicts
-                .iter()
-                .map(|conflict| conflict.key.path.show().into_owned())
-                .take(NOTED_MAX)
-                .collect(),
-            Error::Drifted { drifts, .. } => {
-                drifts.iter().map(|drift| drift.key.path.show().into_owned()).take(NOTED_MAX).collect()
-            }
+    /// Takes a plan to *conflict*. No file has changed.
+    fn enter_conflict(&self, plan: &Plan, request: &ApplyRequest, error: &Error) -> Result<()> {
+        let keys: Vec<&PathKey> = match error {
+            Error::Conflicts { conflicts, .. } => conflicts.iter().map(|conflict| &conflict.key).collect(),
+            Error::Drifted { drifts, .. } => drifts.iter().map(|drift| &drift.key).collect(),
             _ => Vec::new(),
         };
         let text = error.to_string();
         let step = Step::to(State::Conflict, &request.actor)
             .kind(kind("plan.conflict"))
-            .note(json!({ "error": text, "paths": paths }))
-            .detail(ended(plan, None, Some(text))?);
+            .note(json!({ "error": text, "paths": noted_paths(keys) }))
+            .detail(without_intent(plan, None, Some(text))?);
         self.step(plan, &step).map(drop)
     }
 
-    /// Takes a plan back to where it was: nothing was touched.
-    pub(crate) fn back(&self, applying: &Plan, intent: &Intent, error: &Error) -> Result<Plan> {
+    /// Returns a plan to its previous state. No file has changed.
+    pub(crate) fn abort_apply(&self, applying: &Plan, intent: &Intent, error: &Error) -> Result<Plan> {
         let text = filetx::error_chain(error);
-        let step = Step::to(intent.from, &intent.who)
+        let step = Step::to(intent.previous_state, &intent.actor)
             .kind(kind("plan.apply-aborted"))
             .note(json!({ "error": text }))
-            .detail(ended(applying, None, Some(text))?)
-            // What was being written down counts for nothing.
+            .detail(without_intent(applying, None, Some(text))?)
+            // An incomplete target log.
             .open(OpenChangesets::Abandon);
         self.step(applying, &step)
     }
 
-    /// Records what an apply came to, and says how much of the plan is left.
+    /// Stores the results of an apply, and counts the remaining paths.
     pub(crate) fn conclude(
         &self,
         applying: &Plan,
         intent: &Intent,
-        end: End<'_, '_>,
+        results: Results<'_, '_>,
     ) -> Result<(Plan, usize)> {
-        let End { reports, there, unstored, mut ledger, subsets } = end;
-        let (kept, mismatched): (Vec<&FileReport>, Vec<&FileReport>) = reports
-            .iter()
-            .filter(|report| report.outcome.is_left())
-            .partition(|report| report.outcome != FileOutcome::Mismatch);
-        let done = reports.iter().filter(|report| !report.outcome.is_left()).map(|report| {
-            let (expected, after) = (report.before.clone(), report.after.clone());
-            (report.key.clone(), Target { expected, after, credits: Vec::new() })
+        let Results { reports, already_applied, unstored, mut ledger, subsets } = results;
+        let (failed, applied): (Vec<&FileReport>, Vec<&FileReport>) =
+            reports.iter().partition(|report| report.outcome.is_failure());
+        let (unverified, drifted): (Vec<&FileReport>, Vec<&FileReport>) =
+            failed.iter().partition(|report| report.outcome == FileOutcome::VerifyFailed);
+        let is_whole = failed.is_empty();
+        let applied = applied.into_iter().map(|report| {
+            let (before, after) = (report.before.clone(), report.after.clone());
+            (report.key.clone(), Target { before, after, ..Target::default() })
         });
-        let done: Targets = done.chain(there).collect();
-        let is_whole = kept.is_empty() && mismatched.is_empty();
-        let target_log = match is_whole || done.is_empty() {
-            true => intent.changeset,
-            // What is written down is more than what was done.
+        let applied: Targets = applied.chain(already_applied).collect();
+        let target_log = match is_whole || applied.is_empty() {
+            true => intent.target_log,
+            // The log has targets that failed: log those that were applied.
             false => {
                 let id = ChangesetId::new();
-                self.log_targets(applying, id, &done, &unstored, &intent.who)?;
+                self.log_targets(applying, id, &applied, &unstored, &intent.actor)?;
                 Some(id)
             }
         };
-        let (applied, carried) = (intent.applied.clone(), intent.carried.clone());
-        let new = LedgerEvent { target_log, applied, carried, ..LedgerEvent::default() };
-        let new = Some(new).filter(|_| !done.is_empty());
-        if let Some(new) = &new {
-            ledger.record(new, done);
+        let (ids, carried) = (intent.applied.clone(), intent.carried.clone());
+        let event = LedgerEvent { target_log, applied: ids, carried, ..LedgerEvent::default() };
+        let event = Some(event).filter(|_| !applied.is_empty());
+        if let Some(event) = &event {
+            ledger.record(event, applied);
         }
-        let left = remaining::count(&ledger, subsets)?;
-        let told = |reports: &[&FileReport], what: &str| {
-            (!reports.is_empty()).then(|| format!("{} {what}", plural_were(reports.len(), "file")))
+        let remaining = remaining::count(&ledger, subsets)?;
+        let message = |reports: &[&FileReport], text: &str| {
+            (!reports.is_empty()).then(|| format!("{} {text}", plural_were(reports.len(), "file")))
         };
-        let error = told(&mismatched, "written and held something else afterwards")
-            .or_else(|| told(&kept, "changed by somebody else meanwhile, and left"));
-        let to = match (is_whole, left) {
+        let error = message(&unverified, "written and held another content afterwards")
+            .or_else(|| message(&drifted, "changed by another process during the apply, and left"));
+        let to = match (is_whole, remaining) {
             (false, _) => State::Conflict,
             (true, 0) => State::Applied,
             (true, _) => State::Ready,
         };
-        let names = |reports: &[&FileReport]| -> Vec<String> {
-            reports.iter().map(|report| report.key.path.show().into_owned()).take(NOTED_MAX).collect()
-        };
+        let paths = |reports: &[&FileReport]| noted_paths(reports.iter().map(|report| &report.key));
         let mut note =
-            json!({ "files": reports.len(), "kept": names(&kept), "transaction": intent.transaction });
-        if !mismatched.is_empty() {
-            note["mismatched"] = json!(names(&mismatched));
+            json!({ "files": reports.len(), "kept": paths(&drifted), "transaction": intent.transaction });
+        if !unverified.is_empty() {
+            note["mismatched"] = json!(paths(&unverified));
         }
-        let step = Step::to(to, &intent.who)
+        let step = Step::to(to, &intent.actor)
             .kind(kind("plan.applied"))
             .note(note)
-            .detail(ended(applying, new, error)?)
-            // What somebody before us was writing down when they were cut off.
+            .detail(without_intent(applying, event, error)?)
+            // Incomplete target logs of interrupted recoveries.
             .open(OpenChangesets::Abandon);
         let plan = self.step(applying, &step)?;
-        self.end_undoing(&plan, &intent.who)?;
-        Ok((plan, left))
+        self.complete_undo(&plan, &intent.actor)?;
+        Ok((plan, remaining))
     }
 }
 
-/// Paths that an audit record names.
+/// Paths in one audit record.
 const NOTED_MAX: usize = 100;
 
-/// Whether a plan may be applied now. One that somebody else has applied meanwhile is a conflict that names them.
-fn allow(plan: &Plan) -> Result<()> {
+fn noted_paths<'a>(keys: impl IntoIterator<Item = &'a PathKey>) -> Vec<String> {
+    keys.into_iter().take(NOTED_MAX).map(|key| key.path.show().into_owned()).collect()
+}
+
+/// Refuses a plan that cannot be applied. A plan that another process has applied is a conflict
+/// that names the actor.
+fn check_state(plan: &Plan) -> Result<()> {
     match plan.state {
         State::Ready | State::Conflict => Ok(()),
         State::Applying | State::Applied => Err(Error::Store(store::Error::Conflict {
@@ -348,7 +347,7 @@ fn allow(plan: &Plan) -> Result<()> {
     }
 }
 
-/// Compares every path with what it is to hold.
+/// Compares every path with the content after its target.
 pub(crate) fn verify(
     roots: &[store::PathBytes],
     targets: &Targets,
@@ -357,33 +356,28 @@ pub(crate) fn verify(
 ) -> Result<Vec<FileReport>> {
     let mut reports = Vec::with_capacity(targets.len());
     for (key, target) in targets {
-        let at: TxPath = place(roots, key)?;
-        let landed = has_landed(tx.observe(&at).map_err(files)?, key, targets);
-        let outcome = match (landed, purpose) {
-            (true, Purpose::Work) => FileOutcome::Done,
-            (true, Purpose::Undo { .. }) => FileOutcome::Restored,
-            (false, _) => FileOutcome::Kept { aside: None },
+        let at = locate(roots, key)?;
+        let outcome = match is_applied(tx.observe(&at).map_err(file_error)?, key, targets) {
+            true => success(purpose),
+            false => FileOutcome::Drifted { preserved_at: None },
         };
-        reports.push(report(key, target, outcome));
+        reports.push(FileReport::new(key, target, outcome));
     }
     Ok(reports)
 }
 
-/// Paths that are as wanted. One that neither was nor is to be there is nothing to tell of.
-pub(crate) fn untouched(checked: &Checked) -> impl Iterator<Item = FileReport> {
-    let is_told = |(_, target): &(&PathKey, &Target)| target.expected.is_some() || target.after.is_some();
-    checked.there.iter().filter(is_told).map(|(key, target)| report(key, target, FileOutcome::Untouched))
+fn success(purpose: Purpose) -> FileOutcome {
+    match purpose {
+        Purpose::Work => FileOutcome::Applied,
+        Purpose::Undo { .. } => FileOutcome::Restored,
+    }
 }
 
-pub(crate) fn report(key: &PathKey, target: &Target, outcome: FileOutcome) -> FileReport {
-    FileReport {
-        key: key.clone(),
-        change: FileChange::of(target.expected.as_ref(), target.after.as_ref()),
-        outcome,
-        before: target.expected.clone(),
-        after: target.after.clone(),
-        credits: target.credits.clone(),
-    }
+/// Reports the paths that already hold their content, except those that are and stay absent.
+pub(crate) fn unchanged_files(checked: &Checked) -> impl Iterator<Item = FileReport> {
+    let exists = |(_, target): &(&PathKey, &Target)| target.before.is_some() || target.after.is_some();
+    let unchanged = checked.already_applied.iter().filter(exists);
+    unchanged.map(|(key, target)| FileReport::new(key, target, FileOutcome::Unchanged))
 }
 
 pub(crate) fn kind(text: &str) -> AuditKind {

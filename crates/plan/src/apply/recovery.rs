@@ -1,62 +1,61 @@
-//! Recovery: an apply that was cut off is finished by whoever comes next, and they are told.
+//! Recovery: the next process that names a plan or its roots finishes an interrupted apply, and
+//! reports it.
 //!
-//! The file transaction's journal decides whether it was committed; it was rolled forward when the roots were opened. Where the journal is
-//! gone with its folder (`git clean -xdf`), the files themselves say it: when one of them is as it was to be, all of them are brought there
-//! from the contents in the store.
+//! The journal of the file transaction decides whether it was committed; opening the roots rolls it
+//! forward. If the journal is gone with its folder (`git clean -xdf`), the files decide: if one of
+//! them holds its new content, all others get theirs from the store.
 
-use filetx::{Observed, Trees, TxPath};
+use filetx::{Observed, Trees};
 use store::{Actor, ContentKind, PathBytes, PlanId};
 
-use crate::apply::drift::{Targets, files, has_landed, holds, is_cleared, place};
+use crate::apply::drift::{Targets, becomes_empty, deleted, file_error, holds, is_applied, locate};
 use crate::apply::intent::{Intent, intent, transaction_text};
 use crate::apply::staging::stage;
-use crate::apply::{End, verify};
+use crate::apply::{Results, verify};
 use crate::blob_source::UnstoredBlobs;
 use crate::merge::subsets::Subsets;
+use crate::roots::system_key;
 use crate::{
-    Error, FileChange, FileOutcome, FileReport, Host, PathKey, Plan, Plans, Recovery, RecoveryEnd, Result,
-    Selection, State, Strategy,
+    ChangeKind, Error, FileOutcome, FileReport, Host, PathKey, Plan, Plans, Recovery, RecoveryOutcome,
+    Result, Selection, State, Strategy,
 };
 
 impl Plans {
-    /// Finishes interrupted applies in these roots, and says which. Live ones are waited for, as for any lock.
+    /// Finishes interrupted applies in these roots. Waits for an apply in progress, as for any lock.
     ///
-    /// Any number of processes may ask at the same time: one finishes it. A failure leaves it to the next.
+    /// Any number of processes may call this at the same time: one finishes each apply. A failure
+    /// leaves it to the next call.
     #[track_caller]
-    pub fn recover(&self, host: &Host, roots: &[PathBytes], who: &Actor) -> Result<Vec<Recovery>> {
+    pub fn recover(&self, host: &Host, roots: &[PathBytes]) -> Result<Vec<Recovery>> {
         let mut recovered = Vec::new();
         for plan in self.applying_in(roots)? {
-            match self.recover_plan(host, plan.id, who) {
-                // Another machine's folders have the same names as ours.
+            match self.finish_interrupted(host, &plan) {
+                // Roots of another machine may have the same paths.
                 Err(Error::OtherMachine { .. }) => {}
-                end => recovered.extend(end?),
+                outcome => recovered.extend(outcome?),
             }
         }
         Ok(recovered)
     }
 
-    /// Locks roots in which nothing is left unfinished, and says what was finished for that.
+    /// Finishes interrupted applies in roots, and locks the roots.
     #[track_caller]
-    pub(crate) fn open_settled(
-        &self,
-        host: &Host,
-        roots: &[PathBytes],
-        who: &Actor,
-    ) -> Result<(Trees, Vec<Recovery>)> {
+    pub(crate) fn open_recovered(&self, host: &Host, roots: &[PathBytes]) -> Result<(Trees, Vec<Recovery>)> {
         let mut recovered = Vec::new();
         loop {
-            recovered.extend(self.recover(host, roots, who)?);
+            recovered.extend(self.recover(host, roots)?);
             let mut trees = host.open(roots)?;
-            // Nobody begins one any more; but somebody may have been cut off before we had the locks.
-            let mut is_left = false;
+            // No process starts an apply now; but one may have been interrupted before the lock.
+            let mut is_interrupted = false;
             for plan in self.applying_in(roots)? {
-                // Looking for the journal would want the locks that we hold; opening the roots has found it.
-                is_left |= intent(&plan)?.is_some_and(|begun| {
-                    begun.machine == *host.machine() || found(&trees, &begun.transaction).is_some()
+                // A search for the journal would need the locks; opening the roots has found it.
+                is_interrupted |= intent(&plan)?.is_some_and(|intent| {
+                    intent.machine == *host.machine()
+                        || recovered_transaction(&trees, &intent.transaction).is_some()
                 });
             }
-            if !is_left {
-                self.acknowledge_known(&mut trees)?;
+            if !is_interrupted {
+                self.acknowledge_recorded(&mut trees)?;
                 return Ok((trees, recovered));
             }
         }
@@ -68,199 +67,211 @@ impl Plans {
         Ok(plans)
     }
 
-    /// Whether an apply that is under way is this machine's: it says so, or a root has its journal. A machine may have got another name.
-    pub fn is_here(&self, host: &Host, plan: &Plan) -> Result<bool> {
-        let Some(begun) = intent(plan)? else { return Ok(false) };
-        if begun.machine == *host.machine() {
+    /// Returns whether an apply in progress belongs to this machine: its intent names the machine,
+    /// or a root has its journal. A machine may have been renamed.
+    pub fn is_local_apply(&self, host: &Host, plan: &Plan) -> Result<bool> {
+        let Some(intent) = intent(plan)? else { return Ok(false) };
+        if intent.machine == *host.machine() {
             return Ok(true);
         }
-        let Ok(id) = u128::from_str_radix(&begun.transaction, 16) else { return Ok(false) };
-        for root in &plan.roots {
-            // A root that cannot be looked at is not here.
-            if host.snapshot(root).is_ok_and(|snapshot| snapshot.has_unacknowledged(id).unwrap_or(false)) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        let Ok(id) = u128::from_str_radix(&intent.transaction, 16) else { return Ok(false) };
+        // A root that cannot be read is not on this machine.
+        let has_journal =
+            |root| host.snapshot(root).is_ok_and(|tree| tree.has_unacknowledged(id).unwrap_or(false));
+        Ok(plan.roots.iter().any(has_journal))
     }
 
-    /// Finishes an interrupted apply of one plan, if there is one.
+    /// Finishes an interrupted apply of a plan, and completes undos of it.
     #[track_caller]
-    pub fn recover_plan(&self, host: &Host, id: PlanId, who: &Actor) -> Result<Option<Recovery>> {
+    pub fn recover_plan(&self, host: &Host, id: PlanId, actor: &Actor) -> Result<Option<Recovery>> {
         let plan = self.get(id)?;
-        let Some(begun) = intent(&plan)?.filter(|_| plan.state == State::Applying) else {
-            self.note_undone(id, who)?;
-            self.end_undoing(&plan, who)?;
-            return Ok(None);
-        };
-        if !self.is_here(host, &plan)? {
-            return Err(Error::OtherMachine { plan: id, machine: begun.machine });
+        if applying(&plan)?.is_some() {
+            return self.finish_interrupted(host, &plan);
         }
-        // Whoever applies it holds these locks to the end. So when we have them and it is *applying* still, they are gone.
-        let mut trees = host.open(&plan.roots)?;
-        let plan = self.get(id)?;
-        let Some(begun) = intent(&plan)?.filter(|_| plan.state == State::Applying) else { return Ok(None) };
-        self.finish(&plan, &begun, &mut trees).map(Some)
+        let plan = self.reconcile_undos(plan, actor)?;
+        self.complete_undo(&plan, actor)?;
+        Ok(None)
     }
 
-    /// Lets marks go that were left in the roots although the store knows the outcome: somebody died between the two.
-    pub(crate) fn acknowledge_known(&self, trees: &mut Trees) -> Result<()> {
-        let marks: Vec<(u128, PlanId)> = trees
+    #[track_caller]
+    fn finish_interrupted(&self, host: &Host, plan: &Plan) -> Result<Option<Recovery>> {
+        let Some(intent) = applying(plan)? else { return Ok(None) };
+        if !self.is_local_apply(host, plan)? {
+            return Err(Error::OtherMachine { plan: plan.id, machine: intent.machine });
+        }
+        // An apply holds these locks to its end. A plan that is still *applying* under the locks was
+        // interrupted.
+        let mut trees = host.open(&plan.roots)?;
+        // The process that held the locks may have finished it, and the plan may have been removed.
+        let Some(plan) = self.try_get(plan.id)? else { return Ok(None) };
+        let Some(intent) = applying(&plan)? else { return Ok(None) };
+        self.finish(&plan, &intent, &mut trees).map(Some)
+    }
+
+    /// Acknowledges transactions in the roots whose outcome is in the store: a process died between
+    /// the two.
+    pub(crate) fn acknowledge_recorded(&self, trees: &mut Trees) -> Result<()> {
+        let transactions: Vec<(u128, PlanId)> = trees
             .recovered()
             .iter()
             .filter_map(|found| Some((found.id, std::str::from_utf8(&found.owner).ok()?.parse().ok()?)))
             .collect();
-        for (transaction, owner) in marks {
-            // One that is not there is another store's.
+        for (transaction, owner) in transactions {
+            // A plan that does not exist belongs to another store.
             let Some(plan) = self.try_get(owner)? else { continue };
-            if intent(&plan)?.is_none_or(|begun| begun.transaction != transaction_text(transaction)) {
-                trees.acknowledge(transaction).map_err(files)?;
+            if intent(&plan)?.is_none_or(|intent| intent.transaction != transaction_text(transaction)) {
+                trees.acknowledge(transaction).map_err(file_error)?;
             }
         }
         Ok(())
     }
 
-    /// All plans with something interrupted that is this machine's to finish: an apply, or noting what an undo did.
+    /// Returns the plans with an interrupted apply of this machine, or an undo to reconcile.
     pub fn interrupted(&self, host: &Host) -> Result<Vec<Plan>> {
         let mut plans = self.list(&[], None)?;
         plans.retain(|plan| match plan.state {
-            State::Applying => matches!(self.is_here(host, plan), Ok(true)),
+            State::Applying => matches!(self.is_local_apply(host, plan), Ok(true)),
             _ => plan.has_pending_undo(),
         });
         Ok(plans)
     }
 
-    fn finish(&self, plan: &Plan, begun: &Intent, trees: &mut Trees) -> Result<Recovery> {
-        let found = found(trees, &begun.transaction);
+    fn finish(&self, plan: &Plan, intent: &Intent, trees: &mut Trees) -> Result<Recovery> {
+        let found = recovered_transaction(trees, &intent.transaction);
         let (transaction, kept) = found.map(|found| (found.id, found.preserved.clone())).unzip();
-        let untouched = || {
-            let action = "finish: the apply was interrupted before it changed files";
-            self.back(plan, begun, &Error::NothingToDo { plan: plan.id, action })?;
-            Ok(recovery(plan, begun, RecoveryEnd::Untouched, &[]))
+        let roll_back = || {
+            let action = "finish: the apply was interrupted before it changed a file";
+            self.abort_apply(plan, intent, &Error::NothingToDo { plan: plan.id, action })?;
+            Ok(recovery(plan, intent, RecoveryOutcome::RolledBack, &[]))
         };
-        // No file is touched before all is written down.
-        if let Some(changeset) = begun.changeset
-            && !self.target_log_complete(changeset)?
+        // No file changes before the target log is complete.
+        if let Some(target_log) = intent.target_log
+            && !self.target_log_complete(target_log)?
         {
-            return untouched();
+            return roll_back();
         }
-        let (targets, unstored) = self.targets_of(plan, begun.changeset)?;
-        let split = match transaction {
+        let (targets, unstored) = self.logged_targets(plan, intent.target_log)?;
+        let inspected = match transaction {
             Some(_) => None,
-            None => Some(split(&plan.roots, &targets, trees)?),
+            None => Some(inspect(&plan.roots, &targets, trees)?),
         };
-        if split.as_ref().is_some_and(|split| split.landed.is_empty()) {
-            return untouched();
+        if inspected.as_ref().is_some_and(|inspected| inspected.applied.is_empty()) {
+            return roll_back();
         }
         // From here on files are changed, whatever fails.
-        let todo = split.map(|split| split.todo);
+        let pending = inspected.map(|inspected| inspected.pending);
         let kept = kept.unwrap_or_default();
-        let reports = self.complete(plan, begun, trees, Journal { targets, unstored, todo, kept });
+        let reports = self.complete(plan, intent, trees, Journal { targets, unstored, pending, kept });
         let reports = reports.map_err(|error| match error {
-            cut_off @ Error::ApplyIncomplete { .. } => cut_off,
+            incomplete @ Error::ApplyIncomplete { .. } => incomplete,
             source => Error::ApplyIncomplete { plan: plan.id, source: Box::new(source) },
         })?;
         if let Some(transaction) = transaction {
             drop(trees.acknowledge(transaction));
         }
-        let is_whole = reports.iter().all(|report| !report.outcome.is_left());
-        let end = if is_whole { RecoveryEnd::Finished } else { RecoveryEnd::Conflict };
-        Ok(recovery(plan, begun, end, &reports))
+        let is_whole = reports.iter().all(|report| !report.outcome.is_failure());
+        let outcome = if is_whole { RecoveryOutcome::Finished } else { RecoveryOutcome::Conflict };
+        Ok(recovery(plan, intent, outcome, &reports))
     }
 
-    /// Brings the files that are still to be changed, looks at all of them, and records the outcome.
+    /// Applies pending targets, verifies all paths, and stores the outcome.
     fn complete(
         &self,
         plan: &Plan,
-        begun: &Intent,
+        intent: &Intent,
         trees: &mut Trees,
         journal: Journal,
     ) -> Result<Vec<FileReport>> {
-        let Journal { targets, unstored, todo, kept } = journal;
-        if let Some(todo) = todo.as_ref().filter(|todo| !todo.is_empty()) {
+        let Journal { targets, unstored, pending, kept } = journal;
+        if let Some(pending) = pending.as_ref().filter(|pending| !pending.is_empty()) {
             let mut tx = trees.begin();
-            stage(&mut tx, &plan.roots, todo, &unstored, self.store().as_ref())?;
-            let committed = tx.commit().map_err(|failure| files(failure.error))?;
+            stage(&mut tx, &plan.roots, pending, &unstored, self.store().as_ref())?;
+            let committed = tx.commit().map_err(|failure| file_error(failure.error))?;
             if let Some(source) = committed.pending {
-                return Err(files(source));
+                return Err(file_error(source));
             }
         }
         let mut reports = verify(&plan.roots, &targets, &mut trees.begin(), plan.purpose)?;
-        if todo.is_none() {
-            reports.iter_mut().for_each(|report| published(report, &kept));
+        if pending.is_none() {
+            reports.iter_mut().for_each(|report| correct_published(report, &kept));
         }
-        let folded = self.folded(plan.id, &Selection::default())?;
-        let mut subsets = Subsets::new(&folded, Strategy::ThreeWay, self.store().as_ref());
-        let all = || folded.iter().map(|folded| folded.credit.changeset).collect();
-        let applied = if begun.changeset.is_some() { begun.applied.clone() } else { all() };
-        let (there, ledger) = (Targets::new(), self.ledger(plan)?);
-        let end = End { reports: &reports, there, unstored, ledger, subsets: &mut subsets };
-        self.conclude(plan, &Intent { applied, ..begun.clone() }, end)?;
+        let deltas = self.deltas(plan.id, &Selection::default())?;
+        let mut subsets = Subsets::new(&deltas, Strategy::ThreeWay, self.store().as_ref());
+        let all = || deltas.iter().map(|delta| delta.attribution.changeset).collect();
+        let applied = if intent.target_log.is_some() { intent.applied.clone() } else { all() };
+        let (already_applied, ledger) = (Targets::new(), self.ledger(plan)?);
+        let subsets = &mut subsets;
+        let results = Results { reports: &reports, already_applied, unstored, ledger, subsets };
+        self.conclude(plan, &Intent { applied, ..intent.clone() }, results)?;
         Ok(reports)
     }
+}
+
+/// The intent of a plan that is *applying*.
+fn applying(plan: &Plan) -> Result<Option<Intent>> {
+    Ok(intent(plan)?.filter(|_| plan.state == State::Applying))
 }
 
 /// An interrupted apply that has changed files.
 struct Journal {
     targets: Targets,
     unstored: UnstoredBlobs,
-    /// Targets that are not in the files yet, when there is no journal that has brought them.
-    todo: Option<Targets>,
+    /// Targets to apply, if there is no journal that has published them.
+    pending: Option<Targets>,
     kept: Vec<filetx::Preserved>,
 }
 
-/// A transaction that was found in the roots when they were opened.
-fn found<'a>(trees: &'a Trees, transaction: &str) -> Option<&'a filetx::RecoveredTransaction> {
+/// The transaction of an apply, if opening the roots has found it.
+fn recovered_transaction<'a>(
+    trees: &'a Trees,
+    transaction: &str,
+) -> Option<&'a filetx::RecoveredTransaction> {
     trees.recovered().iter().find(|found| transaction_text(found.id) == transaction)
 }
 
-/// Tells a file that somebody changed after ours had come to its path from one that ours never came to. The first has landed: taking it back is
-/// refused for the change that was made since.
-fn published(report: &mut FileReport, kept: &[filetx::Preserved]) {
+/// Counts a file that was changed after it was published as applied: an undo refuses it as modified.
+/// A file that was changed before stays drifted.
+fn correct_published(report: &mut FileReport, kept: &[filetx::Preserved]) {
     let is_file = report.after.as_ref().is_some_and(|after| after.kind == ContentKind::File);
-    let has_content = is_file && matches!(report.change, FileChange::Create | FileChange::Modify);
-    if !report.outcome.is_left() || !has_content {
+    let has_content = is_file && matches!(report.change, ChangeKind::Create | ChangeKind::Modify);
+    if !report.outcome.is_failure() || !has_content {
         return;
     }
-    let path = report.key.on_system();
-    let aside = kept.iter().find(|kept| kept.path == path).and_then(|kept| kept.preserved_at.clone());
-    report.outcome = match aside {
-        Some(aside) => FileOutcome::Kept { aside: Some(aside) },
-        None => FileOutcome::Done,
+    let path = system_key(&report.key);
+    let preserved_at = kept.iter().find(|kept| kept.path == path).and_then(|kept| kept.preserved_at.clone());
+    report.outcome = match preserved_at {
+        Some(file) => FileOutcome::Drifted { preserved_at: Some(file) },
+        None => FileOutcome::Applied,
     };
 }
 
-/// What of an apply without a journal is there, and what is still to be done.
-struct Split {
-    landed: Vec<PathKey>,
-    todo: Targets,
+/// Targets of an apply without a journal, compared with the files.
+struct Inspected {
+    applied: Vec<PathKey>,
+    pending: Targets,
 }
 
-fn split(roots: &[PathBytes], targets: &Targets, trees: &mut Trees) -> Result<Split> {
+fn inspect(roots: &[PathBytes], targets: &Targets, trees: &mut Trees) -> Result<Inspected> {
     let mut tx = trees.begin();
-    let mut split = Split { landed: Vec::new(), todo: Targets::new() };
-    let removed: Vec<TxPath> = targets
-        .iter()
-        .filter(|(_, target)| target.after.is_none())
-        .map(|(key, _)| place(roots, key))
-        .collect::<Result<_>>()?;
-    // What was to stay as it was says nothing.
-    for (key, target) in targets.iter().filter(|(_, target)| target.expected != target.after) {
-        let at = place(roots, key)?;
-        let seen = tx.observe(&at).map_err(files)?.clone();
-        if has_landed(&seen, key, targets) {
-            split.landed.push(key.clone());
-        } else if holds(&seen, target.expected.as_ref())
-            || (matches!(seen, Observed::Folder { .. }) && is_cleared(&mut tx, &at, &removed)?)
+    let mut inspected = Inspected { applied: Vec::new(), pending: Targets::new() };
+    let deleted = deleted(roots, targets)?;
+    // A path that keeps its content decides nothing.
+    for (key, target) in targets.iter().filter(|(_, target)| target.before != target.after) {
+        let at = locate(roots, key)?;
+        let seen = tx.observe(&at).map_err(file_error)?.clone();
+        if is_applied(&seen, key, targets) {
+            inspected.applied.push(key.clone());
+        } else if holds(&seen, target.before.as_ref())
+            || (matches!(seen, Observed::Folder { .. }) && becomes_empty(&mut tx, &at, &deleted)?)
         {
-            split.todo.insert(key.clone(), target.clone());
+            inspected.pending.insert(key.clone(), target.clone());
         }
     }
-    Ok(split)
+    Ok(inspected)
 }
 
-fn recovery(plan: &Plan, begun: &Intent, end: RecoveryEnd, reports: &[FileReport]) -> Recovery {
-    let kept =
-        reports.iter().filter(|report| report.outcome.is_left()).map(|report| report.key.clone()).collect();
-    Recovery { plan: plan.id, started_by: begun.who.clone(), end, kept }
+fn recovery(plan: &Plan, intent: &Intent, outcome: RecoveryOutcome, reports: &[FileReport]) -> Recovery {
+    let failed = reports.iter().filter(|report| report.outcome.is_failure());
+    let drifted = failed.map(|report| report.key.clone()).collect();
+    Recovery { plan: plan.id, started_by: intent.actor.clone(), outcome, drifted }
 }

@@ -1,21 +1,22 @@
-//! From targets to one file transaction: what goes away first, then folders that are left empty, then what comes.
+//! Stages targets in one file transaction: deletions first, then folders that become empty, then
+//! new contents.
 //!
-//! Contents come from the store in batches, so that a thousand small files are a few questions and not a thousand.
+//! Contents are read from the store in batches, so that a thousand small files take a few queries.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 
-use filetx::{Observed, PathState, RelPath, TreeTransaction, TxPath};
+use filetx::{Observed, PathState, TreeTransaction, TxPath};
 use store::limits::CHUNK_BYTES;
 use store::{BlobHash, BlobReader, Content, ContentKind, PathBytes, Store, read_blobs};
 
 use crate::Result;
-use crate::apply::drift::{Target, Targets, files, folders_above, place};
+use crate::apply::drift::{Target, Targets, file_error, folders_above, locate};
 use crate::blob_source::UnstoredBlobs;
 
-/// Bytes of contents that are held in memory at a time.
+/// Bytes of contents in one batch.
 const BATCH_BYTES_MAX: u64 = 8 << 20;
-/// Contents that are asked for at a time.
+/// Contents in one batch.
 const BATCH_MAX: usize = 256;
 
 /// Stages all targets.
@@ -26,69 +27,69 @@ pub(crate) fn stage(
     unstored: &UnstoredBlobs,
     store: &dyn Store,
 ) -> Result<()> {
-    let mut comes = Vec::new();
+    let mut written = Vec::new();
     let mut emptied = BTreeSet::new();
     let mut needed = BTreeSet::new();
     for (key, target) in targets {
-        let at = place(roots, key)?;
+        let at = locate(roots, key)?;
         if let Some(after) = &target.after {
-            needed.extend(folders_above(&at.path).map(|path| TxPath { root: at.root, path }));
-            comes.push((at, target, after));
+            needed.extend(folders_above(&at));
+            written.push((at, target, after));
         } else {
-            tx.remove(&at).map_err(files)?;
-            emptied.extend(folders_above(&at.path).map(|path| TxPath { root: at.root, path }));
+            tx.remove(&at).map_err(file_error)?;
+            emptied.extend(folders_above(&at));
         }
     }
     remove_emptied(tx, &emptied, &needed)?;
-    let mut rest = comes.as_slice();
+    let mut rest = written.as_slice();
     while !rest.is_empty() {
-        let (batch, behind) = rest.split_at(batch_len(rest));
+        let (batch, tail) = rest.split_at(batch_len(rest));
         stage_batch(tx, batch, unstored, store)?;
-        rest = behind;
+        rest = tail;
     }
     Ok(())
 }
 
-/// A folder that the plan leaves without anything goes too, as in version control; the deepest first.
+/// Removes folders that become empty, as version control does; the deepest first.
 fn remove_emptied(
     tx: &mut TreeTransaction<'_>,
     emptied: &BTreeSet<TxPath>,
     needed: &BTreeSet<TxPath>,
 ) -> Result<()> {
-    let mut full: BTreeSet<TxPath> = needed.clone();
+    let mut kept: BTreeSet<TxPath> = needed.clone();
     let mut deepest: Vec<&TxPath> = emptied.iter().collect();
     deepest.sort_by_key(|at| std::cmp::Reverse(at.path.depth()));
     for at in deepest {
-        if full.contains(at) {
+        if kept.contains(at) {
             continue;
         }
         match tx.remove_folder(at) {
             Ok(()) => {}
             Err(filetx::Error::NotEmpty { .. }) => {
-                full.extend(folders_above(&at.path).map(|path: RelPath| TxPath { root: at.root, path }));
+                kept.extend(folders_above(at));
             }
-            Err(error) => return Err(files(error)),
+            Err(error) => return Err(file_error(error)),
         }
     }
     Ok(())
 }
 
-/// Removes a folder that has nothing but folders in it, to make way for a file.
+/// Removes a folder without files, in place of which a file is created.
 fn clear_folder(tx: &mut TreeTransaction<'_>, at: &TxPath) -> Result<()> {
-    if !matches!(tx.observe(at).map_err(files)?, Observed::Folder { .. })
-        || tx.path_state(at).map_err(files)? == PathState::Absent
+    if !matches!(tx.observe(at).map_err(file_error)?, Observed::Folder { .. })
+        || tx.path_state(at).map_err(file_error)? == PathState::Absent
     {
         return Ok(());
     }
-    for name in tx.list(at).map_err(files)? {
+    for name in tx.list(at).map_err(file_error)? {
         clear_folder(tx, &TxPath { root: at.root, path: at.path.join(name) })?;
     }
-    tx.remove_folder(at).map_err(files)
+    tx.remove_folder(at).map_err(file_error)
 }
 
-type Coming<'a> = (TxPath, &'a Target, &'a Content);
+type Write<'a> = (TxPath, &'a Target, &'a Content);
 
-fn batch_len(rest: &[Coming<'_>]) -> usize {
+fn batch_len(rest: &[Write<'_>]) -> usize {
     let mut bytes = 0;
     let fits = rest.iter().take(BATCH_MAX).take_while(|(_, _, after)| {
         bytes += after.bytes;
@@ -99,24 +100,24 @@ fn batch_len(rest: &[Coming<'_>]) -> usize {
 
 fn stage_batch(
     tx: &mut TreeTransaction<'_>,
-    batch: &[Coming<'_>],
+    batch: &[Write<'_>],
     unstored: &UnstoredBlobs,
     store: &dyn Store,
 ) -> Result<()> {
-    let asked: Vec<BlobHash> = batch
+    let small: Vec<BlobHash> = batch
         .iter()
         .filter(|(_, target, after)| {
             unstored.get(after).is_none() && !is_mode_only(target, after) && after.bytes < CHUNK_BYTES as u64
         })
         .map(|(_, _, after)| after.blob)
         .collect();
-    let stored = read_blobs(store, &asked)?;
+    let stored = read_blobs(store, &small)?;
     for (at, target, after) in batch {
-        if target.expected.is_none() {
+        if target.before.is_none() {
             clear_folder(tx, at)?;
         }
         if is_mode_only(target, after) {
-            tx.set_mode(at, after.mode).map_err(files)?;
+            tx.set_mode(at, after.mode).map_err(file_error)?;
         } else if let Some(bytes) =
             unstored.get(after).map(|bytes| &bytes[..]).or(stored.get(&after.blob).map(Vec::as_slice))
         {
@@ -126,7 +127,7 @@ fn stage_batch(
             put(tx, at, after, &target)?;
         } else {
             let mut reader = BlobReader::open(store, after.blob)?;
-            tx.put_reader_with_mode(at, after.mode, &mut reader).map_err(files)?;
+            tx.put_reader_with_mode(at, after.mode, &mut reader).map_err(file_error)?;
         }
     }
     Ok(())
@@ -134,15 +135,15 @@ fn stage_batch(
 
 fn put(tx: &mut TreeTransaction<'_>, at: &TxPath, after: &Content, bytes: &[u8]) -> Result<()> {
     match after.kind {
-        ContentKind::File => tx.put_with_mode(at, after.mode, bytes).map_err(files),
-        ContentKind::Symlink => tx.symlink(at, os_str(bytes, at)?).map_err(files),
+        ContentKind::File => tx.put_with_mode(at, after.mode, bytes).map_err(file_error),
+        ContentKind::Symlink => tx.symlink(at, os_str(bytes, at)?).map_err(file_error),
     }
 }
 
-/// Whether only the permission bits of a file change.
+/// Returns whether only the permission bits of a file change.
 fn is_mode_only(target: &Target, after: &Content) -> bool {
-    target.expected.as_ref().is_some_and(|expected| {
-        expected.blob == after.blob && expected.kind == ContentKind::File && after.kind == ContentKind::File
+    target.before.as_ref().is_some_and(|before| {
+        before.blob == after.blob && before.kind == ContentKind::File && after.kind == ContentKind::File
     })
 }
 
@@ -155,6 +156,6 @@ fn os_str<'a>(bytes: &'a [u8], _at: &TxPath) -> Result<&'a OsStr> {
 fn os_str<'a>(bytes: &'a [u8], at: &TxPath) -> Result<&'a OsStr> {
     std::str::from_utf8(bytes).map(OsStr::new).map_err(|_| crate::Error::BadPath {
         path: at.path.to_string(),
-        reason: "its target is no text".to_owned(),
+        reason: "its target is not text".to_owned(),
     })
 }

@@ -1,7 +1,7 @@
-//! Target logs: the targets of an apply, written as entries before it begins.
+//! Target logs: the targets of an apply, recorded as entries before a file changes.
 //!
-//! The changeset that has them is *abandoned*: its entries are kept with their contents, and count for nothing when the plan's changesets are
-//! combined.
+//! The changeset of a target log is *abandoned*: its entries and contents are kept, and are not
+//! combined with the plan's changesets.
 
 use std::time::Duration;
 
@@ -12,58 +12,51 @@ use store::{
 
 use crate::apply::drift::{Target, Targets};
 use crate::blob_source::UnstoredBlobs;
-use crate::record::WRITTEN_DOWN;
+use crate::record::TARGET_LOG;
 use crate::{ContentInput, PathKey, Plan, Plans, Result, Selection, State, Strategy, retry};
 
-/// Why a changeset that says what an apply does is abandoned: it is whole.
+/// The reason of a complete target log. Stored: it does not change.
 const REASON: &str = "what an apply changes, written down before it begins";
-/// Entries that are recorded in one call.
+/// Entries in one record.
 const ENTRIES_MAX: usize = 1000;
-/// Bytes of contents that are recorded in one call.
+/// Bytes of contents in one record.
 const BYTES_MAX: usize = 8 << 20;
 
 impl Plans {
-    /// The targets of an apply that began, from its target log.
-    pub(crate) fn targets_of(
+    /// Reads the targets of an apply from its log. Without a log, they are all changes of the plan.
+    pub(crate) fn logged_targets(
         &self,
         plan: &Plan,
         changeset: Option<ChangesetId>,
     ) -> Result<(Targets, UnstoredBlobs)> {
         let Some(changeset) = changeset else {
             let combined = self.combine(plan.id, &Selection::default(), Strategy::ThreeWay)?;
-            let targets = combined.changes().map(|(key, change)| {
-                let target = Target {
-                    expected: change.base.clone(),
-                    after: change.after.clone(),
-                    credits: change.credits.clone(),
-                };
-                (key.clone(), target)
-            });
+            let targets = combined.changes().map(|(key, change)| (key.clone(), change.target()));
             return Ok((targets.collect(), combined.unstored));
         };
         let target = |entry: store::ChangeEntry| {
-            let key = PathKey { root: entry.root, path: entry.path };
-            (key, Target { expected: entry.before, after: entry.after, credits: Vec::new() })
+            let key = PathKey::of(&entry);
+            (key, Target { before: entry.before, after: entry.after, ..Target::default() })
         };
         Ok((self.entries(changeset)?.into_iter().map(target).collect(), UnstoredBlobs::default()))
     }
 
-    /// Logs the targets of an apply, while the plan is *applying*: no other changeset of it is open then.
+    /// Logs the targets of an apply. The plan is *applying*, so no other changeset of it is open.
     pub(crate) fn log_targets(
         &self,
         plan: &Plan,
         id: ChangesetId,
         targets: &Targets,
         unstored: &UnstoredBlobs,
-        who: &Actor,
+        actor: &Actor,
     ) -> Result<()> {
         let store = self.store();
         let new = NewChangeset {
             id,
             plan: plan.id,
             node: None,
-            actor: who.clone(),
-            // Nobody but who applies knows of it; whoever finishes for them may take it at once.
+            actor: actor.clone(),
+            // A recovery may take it over at once.
             lease: LeaseRequest { owner: self.owner().clone(), duration: Duration::ZERO },
             plan_states: vec![State::Applying.stored()],
             plan_epoch: None,
@@ -76,11 +69,11 @@ impl Plans {
         };
         let (mut entries, mut blobs, mut bytes) = (Vec::new(), Vec::new(), 0);
         for (key, target) in targets {
-            for content in [&target.expected, &target.after].into_iter().flatten() {
+            for content in [&target.before, &target.after].into_iter().flatten() {
                 if let Some(content) = unstored.get(content) {
-                    let piece = ContentInput::from_reader(store.as_ref(), 0, &mut &content[..])?;
+                    let input = ContentInput::from_reader(store.as_ref(), 0, &mut &content[..])?;
                     bytes += content.len();
-                    blobs.extend(piece.packed);
+                    blobs.extend(input.packed);
                 }
             }
             entries.push(entry(key, target));
@@ -94,7 +87,7 @@ impl Plans {
         Ok(())
     }
 
-    /// Whether a target log has all targets of its apply.
+    /// Returns whether a target log has all targets of its apply.
     pub(crate) fn target_log_complete(&self, changeset: ChangesetId) -> Result<bool> {
         match self.changeset(changeset) {
             Err(crate::Error::Store(store::Error::NotFound { .. })) => Ok(false),
@@ -102,19 +95,19 @@ impl Plans {
         }
     }
 
-    /// Whether a changeset is a target log, and nobody's work.
-    pub(crate) fn is_written_down(&self, changeset: &store::Changeset) -> Result<bool> {
+    /// Returns whether a changeset is a target log.
+    pub(crate) fn is_target_log(&self, changeset: &store::Changeset) -> Result<bool> {
         if changeset.status != Status::Abandoned {
             return Ok(false);
         }
         let first = self.store().entries(changeset.id, 0, 1)?;
         let tool = first.first().and_then(|entry| entry.tool.as_ref());
-        Ok(tool.is_some_and(|tool| tool.as_str() == WRITTEN_DOWN))
+        Ok(tool.is_some_and(|tool| tool.as_str() == TARGET_LOG))
     }
 }
 
 fn entry(key: &PathKey, target: &Target) -> NewEntry {
-    let operation = match (&target.expected, &target.after) {
+    let operation = match (&target.before, &target.after) {
         (None, _) => Operation::Create,
         (_, None) => Operation::Delete,
         (Some(_), Some(_)) => Operation::Modify,
@@ -123,8 +116,8 @@ fn entry(key: &PathKey, target: &Target) -> NewEntry {
         root: key.root.clone(),
         path: key.path.clone(),
         operation,
-        before: target.expected.clone(),
+        before: target.before.clone(),
         after: target.after.clone(),
-        tool: Some(Tool::parse(WRITTEN_DOWN).expect("a line")),
+        tool: Some(Tool::parse(TARGET_LOG).expect("a line")),
     }
 }

@@ -3,90 +3,91 @@
 use serde::Serialize;
 use store::{Content, PathBytes};
 
-use crate::{Credit, PathKey};
+use crate::{Attribution, PathKey};
 
-/// Two or more actors changed a path in ways that do not go together.
+/// Changes of one path by two or more actors that do not merge.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Conflict {
     /// The path.
     #[serde(flatten)]
     pub key: PathKey,
-    /// In what way.
-    pub clash: Clash,
-    /// What the root is expected to hold there.
+    /// Kind of the conflict.
+    pub kind: ConflictKind,
+    /// Content that the root must hold.
     pub base: Option<Content>,
-    /// What each of them made of it, in the order of the changesets that were combined.
+    /// The change of each actor, in the order of the changesets that were combined.
     pub sides: Vec<Side>,
-    /// Where the texts clash; empty when it is not about lines.
+    /// The lines in conflict; empty when it is not about lines.
     pub hunks: Vec<ConflictHunk>,
-    /// Other paths that it is about: new names, files in a folder that is a file elsewhere. Those of an actor who is not taken go.
+    /// Other paths of the conflict: new names, files in a folder that is a file elsewhere. A resolution reverts those of the actors it does
+    /// not take.
     pub others: Vec<OtherPath>,
-    /// The paths from which files were renamed to these. Nothing is done to them before it is resolved.
+    /// Paths from which files were renamed to these. They stay unchanged until the conflict is resolved.
     pub old_names: Vec<PathBytes>,
 }
 
-/// Another path that a conflict is about.
+/// Another path of a conflict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OtherPath {
     /// The path, below the same root.
     pub path: PathBytes,
-    /// What the root is expected to hold there.
+    /// Content that the root must hold.
     pub base: Option<Content>,
-    /// Who changed it.
-    pub credits: Vec<Credit>,
+    /// Authors of its change.
+    pub authors: Vec<Attribution>,
 }
 
-/// In what way changes clash.
+/// Kind of a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Clash {
-    /// Both changed the same lines.
+pub enum ConflictKind {
+    /// Both changed the same or adjacent lines.
     Lines,
-    /// Both changed a file that is not text, or too long to be merged.
+    /// Both changed a file that is binary, or too long to be merged.
     Binary,
-    /// Both made a file, with different content.
+    /// Both created the file, with different contents.
     Created,
-    /// One deleted what the other changed.
+    /// One deleted a file that the other changed.
     Deleted,
     /// Both changed the permission bits.
     Mode,
     /// Both made a symlink with different targets, or one a symlink and the other a file.
-    Kind,
+    FileType,
     /// Both renamed it, to different names; or one renamed it and the other deleted it.
     Renamed,
-    /// Different files came under one name: one was renamed to it, and the other was renamed to it too, or was made, edited or deleted there.
-    SameName,
+    /// Different files got the same path: one by a rename, the other by a rename too, or it was created, edited or deleted there.
+    SamePath,
     /// One needs a folder where the other has a file.
     Folder,
-    /// Several changed it, and the strategy is to call that a conflict.
-    Several,
+    /// Several changed it, and the strategy is [`FailOnConflict`](crate::Strategy::FailOnConflict).
+    MultipleChanges,
 }
 
-/// What one actor made of a path.
+/// Change of one actor in a conflict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Side {
-    /// Whose.
+    /// The author.
     #[serde(flatten)]
-    pub credit: Credit,
-    /// What they started from.
+    pub attribution: Attribution,
+    /// Content that the change is against.
     pub base: Option<Content>,
-    /// What they made of it.
+    /// Content after the change.
     pub after: Option<Content>,
 }
 
-/// Lines that clash, of two sides. Where three clash there is one for each two of them. Of a line the line feed is part, where it has one.
+/// Lines in conflict between two sides; of three sides in conflict, each pair has its own. Lines include their line feeds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ConflictHunk {
-    /// The line of the base at which it begins, counted from 1.
+    /// First line in the base, from 1.
     pub line: u64,
-    /// The lines that both started from.
+    /// Lines of the base.
     pub base: Vec<String>,
-    /// The lines of the one side.
+    /// Lines of one side.
     pub ours: Vec<String>,
-    /// Whose they are.
-    pub ours_by: Vec<Credit>,
-    /// The lines of the other.
+    /// Authors of that side.
+    pub ours_by: Vec<Attribution>,
+    /// Lines of the other side.
     pub theirs: Vec<String>,
-    /// Whose they are; nobody's, when the file was changed outside of the plan.
-    pub theirs_by: Vec<Credit>,
+    /// Authors of the other side; empty when the file was changed outside of the plan.
+    pub theirs_by: Vec<Attribution>,
 }

@@ -1,35 +1,35 @@
-//! Three-way merge of what a path holds: content, kind and permission bits. Pure but for the contents it is given.
+//! Three-way merge of one path: content, file type and permission bits. Pure but for the contents that it reads.
 
 use store::{Content, ContentKind};
 
-use crate::merge::lines::{is_text, merge as merge_text};
-use crate::{BlobSource, Clash, ConflictHunk, Error, Result, UnstoredBlobs};
+use crate::merge::lines::{is_text, merge as merge_lines};
+use crate::merge::three_way::resolve_trivial;
+use crate::{BlobSource, ConflictHunk, ConflictKind, Error, Result, UnstoredBlobs};
 
-/// How a merge ended.
-pub(crate) type Merged = std::result::Result<Option<Content>, (Clash, Vec<ConflictHunk>)>;
+/// Merged content, or the conflict.
+pub(crate) type ContentMerge = std::result::Result<Option<Content>, (ConflictKind, Vec<ConflictHunk>)>;
 
-/// Lays the change from `base` to `theirs` over `ours`. New content goes to `unstored`.
+/// Applies the change from `base` to `theirs` to `ours`. Adds new content to `unstored`.
 pub(crate) fn merge(
     base: Option<&Content>,
     ours: Option<&Content>,
     theirs: Option<&Content>,
     contents: &dyn BlobSource,
     unstored: &mut UnstoredBlobs,
-) -> Result<Merged> {
-    if ours == theirs || theirs == base {
-        return Ok(Ok(ours.cloned()));
+) -> Result<ContentMerge> {
+    if let Some(resolved) = resolve_trivial(base, ours, theirs) {
+        return Ok(Ok(resolved.cloned()));
     }
-    if ours == base {
-        return Ok(Ok(theirs.cloned()));
-    }
-    let clash = |clash| Ok(Err((clash, Vec::new())));
-    let (Some(ours), Some(theirs)) = (ours, theirs) else { return clash(Clash::Deleted) };
-    let Some(base) = base else { return both_made(ours, theirs, contents) };
+    let conflict = |kind| Ok(Err((kind, Vec::new())));
+    let (Some(ours), Some(theirs)) = (ours, theirs) else { return conflict(ConflictKind::Deleted) };
+    let Some(base) = base else { return created_by_both(ours, theirs, contents) };
     if [base.kind, ours.kind, theirs.kind] != [ContentKind::File; 3] {
-        return clash(Clash::Kind);
+        return conflict(ConflictKind::FileType);
     }
-    let Some(mode) = one_of(base.mode, ours.mode, theirs.mode) else { return clash(Clash::Mode) };
-    if let Some(blob) = one_of(base.blob, ours.blob, theirs.blob) {
+    let Some(mode) = resolve_trivial(base.mode, ours.mode, theirs.mode) else {
+        return conflict(ConflictKind::Mode);
+    };
+    if let Some(blob) = resolve_trivial(base.blob, ours.blob, theirs.blob) {
         let content = if blob == ours.blob { ours } else { theirs };
         return Ok(Ok(Some(Content { mode, ..content.clone() })));
     }
@@ -37,46 +37,35 @@ pub(crate) fn merge(
     for content in [base, ours, theirs] {
         match text(content, &crate::OverlaySource { overlay: unstored, base: contents })? {
             Some(bytes) => texts.push(bytes),
-            None => return clash(Clash::Binary),
+            None => return conflict(ConflictKind::Binary),
         }
     }
-    Ok(match merge_text(&texts[0], &texts[1], &texts[2]) {
+    Ok(match merge_lines(&texts[0], &texts[1], &texts[2]) {
         Ok(bytes) => Ok(Some(unstored.add(bytes, mode))),
-        Err(hunks) => Err((Clash::Lines, hunks)),
+        Err(hunks) => Err((ConflictKind::Lines, hunks)),
     })
 }
 
-/// Two that made a file where there was none. What differs in its permission bits alone is no other content, but a clash all the same.
-fn both_made(ours: &Content, theirs: &Content, contents: &dyn BlobSource) -> Result<Merged> {
+/// Conflict of two sides that created the path with different contents or permission bits.
+fn created_by_both(ours: &Content, theirs: &Content, contents: &dyn BlobSource) -> Result<ContentMerge> {
     if ours.kind != theirs.kind || ours.kind == ContentKind::Symlink {
-        return Ok(Err((Clash::Kind, Vec::new())));
+        return Ok(Err((ConflictKind::FileType, Vec::new())));
     }
     if ours.blob == theirs.blob {
-        return Ok(Err((Clash::Mode, Vec::new())));
+        return Ok(Err((ConflictKind::Mode, Vec::new())));
     }
     let hunks = match (text(ours, contents)?, text(theirs, contents)?) {
-        (Some(ours), Some(theirs)) => merge_text(b"", &ours, &theirs).err().unwrap_or_default(),
+        (Some(ours), Some(theirs)) => merge_lines(b"", &ours, &theirs).err().unwrap_or_default(),
         _ => Vec::new(),
     };
-    Ok(Err((Clash::Created, hunks)))
+    Ok(Err((ConflictKind::Created, hunks)))
 }
 
-/// The bytes of a content that can be merged by lines.
+/// Reads a content that can be merged by lines; `None` when it is binary or too long.
 pub(crate) fn text(content: &Content, contents: &dyn BlobSource) -> Result<Option<std::sync::Arc<[u8]>>> {
     match contents.bytes(content) {
         Ok(bytes) => Ok(Some(bytes).filter(|bytes| is_text(bytes))),
         Err(Error::ContentTooLarge { .. }) => Ok(None),
         Err(error) => Err(error),
-    }
-}
-
-/// The value that one side changed, or both in the same way; `None` when they changed it differently.
-fn one_of<T: PartialEq>(base: T, ours: T, theirs: T) -> Option<T> {
-    if ours == theirs || theirs == base {
-        Some(ours)
-    } else if ours == base {
-        Some(theirs)
-    } else {
-        None
     }
 }

@@ -1,18 +1,15 @@
-//! The entries of one changeset folded into one final change per path, with the base of the first.
+//! Deltas: the entries of one changeset folded into one final change per path, against the base of the first entry.
 //!
-//! Pure. A rename is the end of one path and the beginning of another that remembers where it came from. What ends as it began is no
-//! change and is left out.
+//! Pure. A rename is a deletion of one path and a creation of another that remembers its source. A path that ends as it began has no change.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use store::{Actor, ChangeEntry, ChangesetId, Content, Operation, PathBytes, Time};
 
 use crate::record::RESOLUTION;
-use crate::roots::system_path;
 
-/// A path of a plan.
+/// A path below a root of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PathKey {
     /// The root.
@@ -22,73 +19,90 @@ pub struct PathKey {
 }
 
 impl PathKey {
-    /// Where that is on this machine.
-    pub(crate) fn on_system(&self) -> PathBuf {
-        system_path(&self.root).join(system_path(&self.path))
+    /// Returns another path below the same root.
+    pub fn with_path(&self, path: &PathBytes) -> Self {
+        Self { root: self.root.clone(), path: path.clone() }
+    }
+
+    pub(crate) fn of(entry: &ChangeEntry) -> Self {
+        Self { root: entry.root.clone(), path: entry.path.clone() }
     }
 }
 
-/// Whose change it is.
+/// Author of a change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct Credit {
+pub struct Attribution {
     /// The actor.
     pub actor: Actor,
-    /// Their changeset.
+    /// The actor's changeset.
     pub changeset: ChangesetId,
 }
 
-/// What became of one path.
+/// Removes duplicates; keeps the order.
+pub(crate) fn distinct(authors: impl IntoIterator<Item = Attribution>) -> Vec<Attribution> {
+    let mut distinct: Vec<Attribution> = Vec::new();
+    for author in authors {
+        if !distinct.contains(&author) {
+            distinct.push(author);
+        }
+    }
+    distinct
+}
+
+/// Final change of one path by one changeset.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FinalChange {
-    /// What was there before the first entry.
+    /// Content before the first entry.
     pub base: Option<Content>,
-    /// What is there after the last.
+    /// Content after the last entry.
     pub after: Option<Content>,
-    /// The path that it had before the changeset, when it was renamed to this one.
+    /// The path before the changeset, for a file that the changeset renamed to this path.
     pub renamed_from: Option<PathBytes>,
-    /// What that path held before the changeset.
+    /// Content of that path before the changeset.
     pub renamed_base: Option<Content>,
-    /// When it was recorded last, by the store's clock.
+    /// Time of the last entry, by the store's clock.
     pub at: Time,
-    /// The sequence number of the last entry for it.
+    /// Sequence number of the last entry.
     pub sequence: u64,
-    /// Whether it resolves a conflict: it stands for all changes of the path in changesets that were started before.
+    /// Whether it resolves a conflict: it supersedes all changes of the path in changesets that were started before.
     pub resolves: bool,
 }
 
-/// One changeset, folded.
+/// Final changes of one changeset.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Folded {
-    /// Whose it is.
-    pub credit: Credit,
-    /// The changesets whose changes it started from, combined: its bases are theirs and not the root's.
+pub struct ChangesetDelta {
+    /// The author.
+    pub attribution: Attribution,
+    /// Changesets whose combined result is the base of this one, in place of the root.
     pub builds_on: Vec<ChangesetId>,
-    /// One change per path that is not what it was.
+    /// Changes by path.
     pub changes: BTreeMap<PathKey, FinalChange>,
 }
 
-/// Folds the entries of one changeset, which come in the order of their sequence numbers.
-pub fn fold<'a>(credit: Credit, entries: impl IntoIterator<Item = &'a ChangeEntry>) -> Folded {
+/// Folds the entries of one changeset, in the order of their sequence numbers.
+pub fn fold<'a>(
+    attribution: Attribution,
+    entries: impl IntoIterator<Item = &'a ChangeEntry>,
+) -> ChangesetDelta {
     let mut changes: BTreeMap<PathKey, FinalChange> = BTreeMap::new();
     for entry in entries {
-        let key = |path: &PathBytes| PathKey { root: entry.root.clone(), path: path.clone() };
+        let key = PathKey::of(entry);
         match &entry.operation {
             Operation::Rename { to } => {
-                let old = put(&mut changes, key(&entry.path), entry, entry.before.clone(), None);
-                // Renamed twice, it comes from where it was first; made here and renamed, it comes from nowhere.
+                let old = put(&mut changes, key.clone(), entry, entry.before.clone(), None);
+                // A file renamed twice comes from its first path; a file created here comes from none.
                 let (from, base) = match (old.renamed_from.take(), old.renamed_base.take()) {
                     (Some(from), base) => (Some(from), base),
                     (None, _) if old.base.is_some() => (Some(entry.path.clone()), old.base.clone()),
                     (None, _) => (None, None),
                 };
                 let from = from.filter(|from| from != to);
-                let new = put(&mut changes, key(to), entry, None, entry.after.clone());
+                let new = put(&mut changes, key.with_path(to), entry, None, entry.after.clone());
                 new.renamed_base = if from.is_some() { base } else { None };
                 new.renamed_from = from;
             }
             _ => {
-                let change =
-                    put(&mut changes, key(&entry.path), entry, entry.before.clone(), entry.after.clone());
+                let change = put(&mut changes, key, entry, entry.before.clone(), entry.after.clone());
                 if change.after.is_none() {
                     change.renamed_from = None;
                     change.renamed_base = None;
@@ -97,27 +111,27 @@ pub fn fold<'a>(credit: Credit, entries: impl IntoIterator<Item = &'a ChangeEntr
         }
     }
     changes.retain(|_, change| change.resolves || change.base != change.after);
-    // A file that was put where it came from again, beside a copy under another name, was not renamed.
-    let still: Vec<PathKey> = changes
+    // Where the source was created again, the file was copied, not renamed.
+    let copied: Vec<PathKey> = changes
         .iter()
         .filter(|(key, change)| {
-            change.renamed_from.as_ref().is_some_and(|from| {
-                let from = PathKey { root: key.root.clone(), path: from.clone() };
-                changes.get(&from).is_none_or(|old| old.after.is_some())
-            })
+            change
+                .renamed_from
+                .as_ref()
+                .is_some_and(|from| changes.get(&key.with_path(from)).is_none_or(|old| old.after.is_some()))
         })
         .map(|(key, _)| key.clone())
         .collect();
-    for key in still {
+    for key in copied {
         if let Some(change) = changes.get_mut(&key) {
             change.renamed_from = None;
             change.renamed_base = None;
         }
     }
-    Folded { credit, builds_on: Vec::new(), changes }
+    ChangesetDelta { attribution, builds_on: Vec::new(), changes }
 }
 
-/// The path's change with this end; its base is that of the first entry.
+/// Sets the content after the last entry; the base is that of the first.
 fn put<'a>(
     changes: &'a mut BTreeMap<PathKey, FinalChange>,
     key: PathKey,

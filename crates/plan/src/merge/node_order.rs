@@ -1,6 +1,6 @@
-//! What nodes say about changesets: which one of a node's counts, and from whose changes it started.
+//! Order of the changesets of nodes: which changeset of a node is accepted, and which changesets it builds on.
 //!
-//! A node may have been started several times, with a changeset each time. Whoever runs it keeps [`NodeLinks`] in the node's detail.
+//! A node may have been started several times, each time with its own changeset. The executor keeps [`NodeChangesets`] in the node's detail.
 
 use std::collections::HashMap;
 
@@ -9,66 +9,64 @@ use store::{Changeset, ChangesetId, NodeId, PlanId};
 
 use crate::{Error, Plans, Result};
 
-/// The links of a plan's nodes.
+/// Changesets by node of a plan.
 #[derive(Debug, Default)]
-pub(crate) struct Links(HashMap<NodeId, NodeLinks>);
+pub(crate) struct NodeOrder(HashMap<NodeId, NodeChangesets>);
 
-/// The part of a node's detail that says how its changesets are combined. Everything else in a detail is for whoever runs the node.
+/// Part of a node's detail that says how its changesets are combined. The rest of the detail belongs to the executor.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NodeLinks {
-    /// The changeset whose changes count: that of the attempt that succeeded.
-    #[serde(default)]
-    pub counts: Option<ChangesetId>,
-    /// The changesets whose changes the last attempt started from.
+pub struct NodeChangesets {
+    /// Changeset of the attempt that succeeded; no other of the node is combined.
+    #[serde(default, rename = "counts")]
+    pub accepted_changeset: Option<ChangesetId>,
+    /// Changesets that the last attempt started from.
     #[serde(default)]
     pub builds_on: Vec<ChangesetId>,
-    /// The copy of the roots that the last attempt started from, by name.
+    /// Name of the copy of the roots that the last attempt started from.
     #[serde(default)]
     pub base: Option<String>,
 }
 
 impl Plans {
-    pub(crate) fn links(&self, plan: PlanId) -> Result<Links> {
+    pub(crate) fn node_order(&self, plan: PlanId) -> Result<NodeOrder> {
         let nodes = self.store().nodes(plan)?.into_iter();
-        let link = |node: store::Node| {
-            let link =
-                serde_json::from_value(node.detail).map_err(|source| Error::Detail { plan, source })?;
-            Ok((node.id, link))
+        let read = |node: store::Node| {
+            let detail = serde_json::from_value(node.detail);
+            Ok((node.id, detail.map_err(|source| Error::Detail { plan, source })?))
         };
-        Ok(Links(nodes.map(link).collect::<Result<_>>()?))
+        Ok(NodeOrder(nodes.map(read).collect::<Result<_>>()?))
     }
 }
 
-impl Links {
-    /// Whether a changeset is the one of its node that counts; one without a node always does.
-    pub(crate) fn counts(&self, changeset: &Changeset) -> bool {
-        changeset
-            .node
-            .is_none_or(|node| self.0.get(&node).is_some_and(|link| link.counts == Some(changeset.id)))
+impl NodeOrder {
+    /// Whether a changeset is the accepted one of its node, or has no node.
+    pub(crate) fn accepts(&self, changeset: &Changeset) -> bool {
+        let accepted = |node| self.0.get(&node).and_then(|node| node.accepted_changeset);
+        changeset.node.is_none_or(|node| accepted(node) == Some(changeset.id))
     }
 
-    /// From whose changes it started.
+    /// Changesets that a changeset started from.
     pub(crate) fn builds_on(&self, changeset: &Changeset) -> &[ChangesetId] {
-        let link = changeset.node.and_then(|node| self.0.get(&node));
-        link.map(|link| &*link.builds_on).unwrap_or_default()
+        let node = changeset.node.and_then(|node| self.0.get(&node));
+        node.map(|node| &*node.builds_on).unwrap_or_default()
     }
 
-    /// Those that count, which come in the order in which they were started, in one that does not depend on who was faster: nodes as the plan has them, each
-    /// behind those that it builds on. What one made with all before it in view stays behind it: one without a node, and those that started from another
-    /// base than the ones before.
-    pub(crate) fn in_order(&self, changesets: Vec<Changeset>) -> Vec<Changeset> {
+    /// Sorts the accepted changesets, given in the order in which they were started, so that the order does not depend on which node was
+    /// faster: nodes in the order of the plan, each after those that it builds on. A changeset without a node, and one that started from
+    /// another base, stays behind all that were started before it.
+    pub(crate) fn sort(&self, changesets: Vec<Changeset>) -> Vec<Changeset> {
         let mut levels: HashMap<ChangesetId, usize> = HashMap::new();
-        let (mut part, mut last, mut placed) = (0, None, Vec::with_capacity(changesets.len()));
-        for changeset in changesets.into_iter().filter(|changeset| self.counts(changeset)) {
+        let (mut section, mut last, mut placed) = (0, None, Vec::with_capacity(changesets.len()));
+        for changeset in changesets.into_iter().filter(|changeset| self.accepts(changeset)) {
             let below = self.builds_on(&changeset).iter().filter_map(|below| levels.get(below)).max();
             let level = below.map_or(0, |below| below + 1);
             levels.insert(changeset.id, level);
-            let host = changeset.node.map(|node| self.0.get(&node).and_then(|link| link.base.as_deref()));
-            part += usize::from(host.is_none() || last != Some(host));
-            last = Some(host);
-            placed.push(((part, level, changeset.node), changeset));
+            let base = changeset.node.map(|node| self.0.get(&node).and_then(|node| node.base.as_deref()));
+            section += usize::from(base.is_none() || last != Some(base));
+            last = Some(base);
+            placed.push(((section, level, changeset.node), changeset));
         }
-        placed.sort_by_key(|(place, _)| *place);
+        placed.sort_by_key(|(position, _)| *position);
         placed.into_iter().map(|(_, changeset)| changeset).collect()
     }
 }
@@ -79,33 +77,33 @@ mod tests {
     use store::{Actor, ChainHash, Status, Time};
 
     #[test]
-    fn who_was_faster_does_not_matter() {
+    fn order_does_not_depend_on_which_node_was_faster() {
         let nodes: [NodeId; 4] = std::array::from_fn(|_| NodeId::new());
         let ids: [ChangesetId; 6] = std::array::from_fn(|_| ChangesetId::new());
         let changeset = |id: usize, node: Option<usize>| changeset(ids[id], node.map(|node| nodes[node]));
-        let link = |counts: usize, builds_on: &[usize], base: &str| NodeLinks {
-            counts: Some(ids[counts]),
+        let node = |accepted: usize, builds_on: &[usize], base: &str| NodeChangesets {
+            accepted_changeset: Some(ids[accepted]),
             builds_on: builds_on.iter().map(|id| ids[*id]).collect(),
             base: Some(base.to_owned()),
         };
         // The second node needs the third. A person resolves something before the fourth runs.
-        let mut links = Links(HashMap::from([
-            (nodes[0], link(0, &[], "one")),
-            (nodes[1], link(1, &[2], "one")),
-            (nodes[2], link(2, &[], "one")),
-            (nodes[3], link(3, &[0, 1, 2, 4], "one")),
+        let mut order = NodeOrder(HashMap::from([
+            (nodes[0], node(0, &[], "one")),
+            (nodes[1], node(1, &[2], "one")),
+            (nodes[2], node(2, &[], "one")),
+            (nodes[3], node(3, &[0, 1, 2, 4], "one")),
         ]));
-        let not_counted = changeset(5, Some(0));
+        let not_accepted = changeset(5, Some(0));
         for started in [[0, 2, 1], [2, 0, 1], [2, 1, 0]] {
-            let mut changesets = vec![not_counted.clone()];
+            let mut changesets = vec![not_accepted.clone()];
             changesets.extend(started.map(|id| changeset(id, Some(id))));
             changesets.extend([changeset(4, None), changeset(3, Some(3))]);
-            let ordered: Vec<_> = links.in_order(changesets).iter().map(|one| one.id).collect();
+            let ordered: Vec<_> = order.sort(changesets).iter().map(|one| one.id).collect();
             assert_eq!(ordered, [0, 2, 1, 4, 3].map(|id| ids[id]), "{started:?}");
         }
-        // The base was made anew before the first node ran.
-        links.0.insert(nodes[0], link(0, &[], "two"));
-        let ordered = links.in_order([2, 1, 0].map(|id| changeset(id, Some(id))).to_vec());
+        // The base was copied again before the first node ran.
+        order.0.insert(nodes[0], node(0, &[], "two"));
+        let ordered = order.sort([2, 1, 0].map(|id| changeset(id, Some(id))).to_vec());
         assert_eq!(ordered.iter().map(|one| one.id).collect::<Vec<_>>(), [2, 1, 0].map(|id| ids[id]));
     }
 

@@ -1,7 +1,7 @@
-//! Combines subsets of a plan's changesets: the set of changesets that a path is to hold decides its content.
+//! Subsets of a plan's changesets, combined: the set of changesets that a path holds decides its content.
 //!
-//! Apply of a part, remaining work and undo of a part all ask here, in this one direction. A resolution decides for every subset: an actor
-//! who was not taken does not come back alone, and the names of a file that was resolved stay together.
+//! Partial apply, remaining work and partial undo all combine here, in this one direction. A resolution holds for every subset: the change
+//! of an actor that it did not take does not return, and all names of a resolved file stay together.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,87 +9,86 @@ use std::rc::Rc;
 
 use store::{ChangesetId, Content, Store};
 
-use crate::merge::claims::beside;
 use crate::{
-    Combined, CombinedChange, Credit, Folded, PathBytes, PathKey, Result, Settled, StoredBlobs, Strategy,
-    combine,
+    Attribution, ChangesetDelta, Combined, CombinedChange, MergeOutcome, PathBytes, PathKey, Result,
+    StoredBlobs, Strategy, combine,
 };
 
-pub(crate) type Set = BTreeSet<ChangesetId>;
+pub(crate) type ChangesetIds = BTreeSet<ChangesetId>;
 
-/// The changesets of a plan, with what subsets of them combine to. Each subset is combined once.
+/// The changesets of a plan, and the combined subsets. Each subset is combined once.
 pub(crate) struct Subsets<'a> {
-    pub changesets: &'a [Folded],
+    pub changesets: &'a [ChangesetDelta],
     pub contents: StoredBlobs<'a>,
     strategy: Strategy,
+    /// Paths that were resolved together.
     groups: Vec<BTreeSet<PathKey>>,
-    combined: BTreeMap<Set, Rc<Combined>>,
+    combined: BTreeMap<ChangesetIds, Rc<Combined>>,
 }
 
-/// One path of what a subset combines to.
-pub(crate) struct Declared {
-    pub outcome: DeclaredOutcome,
+/// One path of a combined subset.
+pub(crate) struct SubsetPath {
+    pub outcome: SubsetOutcome,
     pub base: Option<Content>,
     pub after: Option<Content>,
     pub renamed_from: Option<PathBytes>,
-    pub credits: Vec<Credit>,
-    /// All of it, with contents that merging made.
+    pub authors: Vec<Attribution>,
+    /// The whole subset, with contents that merging made.
     pub combined: Rc<Combined>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DeclaredOutcome {
-    Nothing,
-    Change,
+pub(crate) enum SubsetOutcome {
+    Unchanged,
+    Resolved,
     Conflict,
 }
 
 impl<'a> Subsets<'a> {
-    pub(crate) fn new(changesets: &'a [Folded], strategy: Strategy, store: &'a dyn Store) -> Self {
+    pub(crate) fn new(changesets: &'a [ChangesetDelta], strategy: Strategy, store: &'a dyn Store) -> Self {
         let (groups, combined) = (resolution_groups(changesets), BTreeMap::new());
         Self { changesets, contents: StoredBlobs(store), strategy, groups, combined }
     }
 
-    /// The ids of those that `filter` accepts.
-    pub(crate) fn ids(&self, filter: impl Fn(&Folded) -> bool) -> Set {
-        let accepted = self.changesets.iter().filter(|folded| filter(folded));
-        accepted.map(|folded| folded.credit.changeset).collect()
+    /// Ids of the changesets that `filter` accepts.
+    pub(crate) fn ids(&self, filter: impl Fn(&ChangesetDelta) -> bool) -> ChangesetIds {
+        let accepted = self.changesets.iter().filter(|delta| filter(delta));
+        accepted.map(|delta| delta.attribution.changeset).collect()
     }
 
-    /// Combines a set.
-    pub(crate) fn combine(&mut self, set: &Set) -> Result<Rc<Combined>> {
-        if let Some(combined) = self.combined.get(set) {
+    pub(crate) fn combine(&mut self, ids: &ChangesetIds) -> Result<Rc<Combined>> {
+        if let Some(combined) = self.combined.get(ids) {
             return Ok(Rc::clone(combined));
         }
-        let is_in = |folded: &&Folded| set.contains(&folded.credit.changeset);
-        let some = match self.changesets.iter().all(|folded| is_in(&folded)) {
+        let is_included = |delta: &&ChangesetDelta| ids.contains(&delta.attribution.changeset);
+        let subset = match self.changesets.iter().all(|delta| is_included(&delta)) {
             true => Cow::Borrowed(self.changesets),
-            false => Cow::Owned(self.changesets.iter().filter(is_in).cloned().collect()),
+            false => Cow::Owned(self.changesets.iter().filter(is_included).cloned().collect()),
         };
-        let combined = Rc::new(combine(&some, self.strategy, &self.contents)?);
-        self.combined.insert(set.clone(), Rc::clone(&combined));
+        let combined = Rc::new(combine(&subset, self.strategy, &self.contents)?);
+        self.combined.insert(ids.clone(), Rc::clone(&combined));
         Ok(combined)
     }
 
-    /// One path of what the changesets in effect there combine to.
-    pub(crate) fn declared(&mut self, set: &Set, key: &PathKey) -> Result<Declared> {
-        let combined = self.combine(&self.in_effect(set, key))?;
-        let (outcome, base, after, renamed_from, credits) = match combined.paths.get(key) {
-            None => (DeclaredOutcome::Nothing, &None, &None, &None, Vec::new()),
-            Some(Settled::Change(change)) => {
-                let CombinedChange { base, after, renamed_from, credits } = change;
-                (DeclaredOutcome::Change, base, after, renamed_from, credits.clone())
+    /// Combines the effective changesets of a path.
+    pub(crate) fn path(&mut self, ids: &ChangesetIds, key: &PathKey) -> Result<SubsetPath> {
+        let combined = self.combine(&self.effective(ids, key))?;
+        let (outcome, base, after, renamed_from, authors) = match combined.paths.get(key) {
+            None => (SubsetOutcome::Unchanged, &None, &None, &None, Vec::new()),
+            Some(MergeOutcome::Resolved(change)) => {
+                let CombinedChange { base, after, renamed_from, authors } = change;
+                (SubsetOutcome::Resolved, base, after, renamed_from, authors.clone())
             }
-            Some(Settled::Conflict(conflict)) => {
-                let credits = conflict.sides.iter().map(|side| side.credit.clone()).collect();
-                (DeclaredOutcome::Conflict, &conflict.base, &None, &None, credits)
+            Some(MergeOutcome::Conflict(conflict)) => {
+                let authors = conflict.sides.iter().map(|side| side.attribution.clone()).collect();
+                (SubsetOutcome::Conflict, &conflict.base, &None, &None, authors)
             }
         };
         let (base, after, renamed_from) = (base.clone(), after.clone(), renamed_from.clone());
-        Ok(Declared { outcome, base, after, renamed_from, credits, combined: Rc::clone(&combined) })
+        Ok(SubsetPath { outcome, base, after, renamed_from, authors, combined: Rc::clone(&combined) })
     }
 
-    /// The paths that were resolved together with this one.
+    /// Paths that were resolved together with this one.
     pub(crate) fn group(&self, key: &PathKey) -> Option<&BTreeSet<PathKey>> {
         self.groups.iter().find(|group| group.contains(key))
     }
@@ -99,75 +98,77 @@ impl<'a> Subsets<'a> {
         self.groups.iter().flatten()
     }
 
-    /// The changesets in effect at a path that holds `set`: the last resolution in it stands for all before it.
-    pub(crate) fn in_effect<'s>(&self, set: &'s Set, key: &PathKey) -> Cow<'s, Set> {
-        let Some(group) = self.group(key) else { return Cow::Borrowed(set) };
-        let is_last = |folded: &Folded| set.contains(&folded.credit.changeset) && resolves(folded, group);
-        let last = self.changesets.iter().rposition(is_last).unwrap_or(0);
-        let before = self.changesets[..last].iter().map(|folded| folded.credit.changeset);
-        Cow::Owned(set.iter().copied().chain(before).collect())
+    /// The changesets in effect at a path that holds `ids`: the last resolution among them supersedes all before it.
+    pub(crate) fn effective<'s>(&self, ids: &'s ChangesetIds, key: &PathKey) -> Cow<'s, ChangesetIds> {
+        let Some(group) = self.group(key) else { return Cow::Borrowed(ids) };
+        let is_resolution =
+            |delta: &ChangesetDelta| ids.contains(&delta.attribution.changeset) && resolves(delta, group);
+        let last = self.changesets.iter().rposition(is_resolution).unwrap_or(0);
+        let before = self.changesets[..last].iter().map(|delta| delta.attribution.changeset);
+        Cow::Owned(ids.iter().copied().chain(before).collect())
     }
 
-    /// Adds the resolutions of a path to a set that has a part in what they resolve.
-    pub(crate) fn add_resolutions(&self, set: &mut Set, key: &PathKey) {
+    /// Adds the resolutions of a path to changesets that took part in the conflict.
+    pub(crate) fn add_resolutions(&self, ids: &mut ChangesetIds, key: &PathKey) {
         let Some(group) = self.group(key) else { return };
-        let has_part = |folded: &Folded| set.contains(&folded.credit.changeset) && touches(folded, group);
-        if self.changesets.iter().any(has_part) {
-            set.extend(self.ids(|folded| resolves(folded, group)));
+        let took_part =
+            |delta: &ChangesetDelta| ids.contains(&delta.attribution.changeset) && touches(delta, group);
+        if self.changesets.iter().any(took_part) {
+            ids.extend(self.ids(|delta| resolves(delta, group)));
         }
     }
 
-    /// Removes the resolutions of a path from a set of which nobody else has a part in what they resolve.
-    pub(crate) fn remove_orphans(&self, set: &mut Set, key: &PathKey) {
+    /// Removes the resolutions of a path when no other of the changesets took part in the conflict.
+    pub(crate) fn remove_orphan_resolutions(&self, ids: &mut ChangesetIds, key: &PathKey) {
         let Some(group) = self.group(key) else { return };
-        let has_part = |folded: &Folded| {
-            set.contains(&folded.credit.changeset) && touches(folded, group) && !resolves(folded, group)
+        let took_part = |delta: &ChangesetDelta| {
+            ids.contains(&delta.attribution.changeset) && touches(delta, group) && !resolves(delta, group)
         };
-        if !self.changesets.iter().any(has_part) {
-            set.retain(|id| !self.ids(|folded| resolves(folded, group)).contains(id));
+        if !self.changesets.iter().any(took_part) {
+            ids.retain(|id| !self.ids(|delta| resolves(delta, group)).contains(id));
         }
     }
 
-    /// Whether a changeset says anything about a path, or about one that was resolved with it.
-    pub(crate) fn is_about(&self, changeset: ChangesetId, key: &PathKey) -> bool {
-        let mut found = self.changesets.iter().filter(|folded| folded.credit.changeset == changeset);
-        found.any(|folded| {
-            folded.changes.contains_key(key) || self.group(key).is_some_and(|group| touches(folded, group))
+    /// Whether a changeset changes a path, or one that was resolved with it.
+    pub(crate) fn changes_path(&self, changeset: ChangesetId, key: &PathKey) -> bool {
+        let mut found = self.changesets.iter().filter(|delta| delta.attribution.changeset == changeset);
+        found.any(|delta| {
+            delta.changes.contains_key(key) || self.group(key).is_some_and(|group| touches(delta, group))
         })
     }
 }
 
-fn touches(folded: &Folded, group: &BTreeSet<PathKey>) -> bool {
-    folded.changes.keys().any(|key| group.contains(key))
+fn touches(delta: &ChangesetDelta, group: &BTreeSet<PathKey>) -> bool {
+    delta.changes.keys().any(|key| group.contains(key))
 }
 
-fn resolves(folded: &Folded, group: &BTreeSet<PathKey>) -> bool {
-    folded.changes.iter().any(|(key, change)| change.resolves && group.contains(key))
+fn resolves(delta: &ChangesetDelta, group: &BTreeSet<PathKey>) -> bool {
+    delta.changes.iter().any(|(key, change)| change.resolves && group.contains(key))
 }
 
-/// The paths that resolutions are about, those together that are names of one file or were resolved at once.
-fn resolution_groups(all: &[Folded]) -> Vec<BTreeSet<PathKey>> {
-    let resolutions = all.iter().map(|folded| {
-        let resolved = folded.changes.iter().filter(|(_, change)| change.resolves);
+/// Groups resolved paths that are names of one file or were resolved at once.
+fn resolution_groups(changesets: &[ChangesetDelta]) -> Vec<BTreeSet<PathKey>> {
+    let resolutions = changesets.iter().map(|delta| {
+        let resolved = delta.changes.iter().filter(|(_, change)| change.resolves);
         resolved.map(|(key, _)| key.clone()).collect::<BTreeSet<PathKey>>()
     });
     let mut groups: Vec<BTreeSet<PathKey>> = Vec::new();
     for mut group in resolutions.filter(|group| !group.is_empty()) {
-        add_names(&mut group, all);
-        let (touching, apart) = groups.into_iter().partition(|other| !other.is_disjoint(&group));
-        groups = apart;
-        group.extend(Vec::into_iter(touching).flatten());
+        add_names(&mut group, changesets);
+        let (overlapping, disjoint) = groups.into_iter().partition(|other| !other.is_disjoint(&group));
+        groups = disjoint;
+        group.extend(Vec::into_iter(overlapping).flatten());
         groups.push(group);
     }
     groups
 }
 
-/// Adds the other names of the files, until there are no more.
-fn add_names(group: &mut BTreeSet<PathKey>, all: &[Folded]) {
+/// Adds all other names of the files of a group.
+fn add_names(group: &mut BTreeSet<PathKey>, changesets: &[ChangesetDelta]) {
     loop {
         let before = group.len();
-        for (key, change) in all.iter().flat_map(|folded| &folded.changes) {
-            if let Some(old) = change.renamed_from.as_ref().map(|old| beside(key, old))
+        for (key, change) in changesets.iter().flat_map(|delta| &delta.changes) {
+            if let Some(old) = change.renamed_from.as_ref().map(|old| key.with_path(old))
                 && (group.contains(key) || group.contains(&old))
             {
                 group.extend([key.clone(), old]);

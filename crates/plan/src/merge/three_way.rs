@@ -1,188 +1,194 @@
-//! What several made of one file, laid over each other. Every clash is found, with who is on which side. Pure but for the contents it is given.
+//! Three-way merge: the rule for a single value, and the merge of all claims of one file with the authors of every conflict.
+//!
+//! Pure but for the contents that it reads.
+
+use std::mem::take;
 
 use store::Content;
 
 use crate::merge::claims::{Claim, conflict};
 use crate::merge::content::{merge, text};
+use crate::merge::delta::distinct;
 use crate::merge::lines::differs_at;
-use crate::{BlobSource, Clash, Conflict, ConflictHunk, Credit, PathKey, Result, UnstoredBlobs};
+use crate::{Attribution, BlobSource, Conflict, ConflictHunk, ConflictKind, PathKey, Result, UnstoredBlobs};
 
-/// What the root must hold, and what is to be there.
-type Laid = (Option<Content>, Option<Content>);
+/// Resolves a three-way merge in which at most one side changed the value, or both made the same change.
+pub(crate) fn resolve_trivial<T: PartialEq>(base: T, ours: T, theirs: T) -> Option<T> {
+    if ours == theirs || theirs == base {
+        Some(ours)
+    } else if ours == base {
+        Some(theirs)
+    } else {
+        None
+    }
+}
 
-/// Lays one claim after the other over the first, each against its own base. All are about one file.
+/// Content that the root must hold, and merged content.
+type Merged = (Option<Content>, Option<Content>);
+
+/// Merges claims of one file in order, each against its own base.
 pub(crate) fn three_way(
     key: &PathKey,
     claims: &[Claim],
     contents: &dyn BlobSource,
     unstored: &mut UnstoredBlobs,
-) -> Result<std::result::Result<Laid, Conflict>> {
+) -> Result<std::result::Result<Merged, Conflict>> {
     let [first, rest @ ..] = claims else { return Ok(Ok((None, None))) };
-    let mut pile = Pile {
-        root: first.root.clone(),
-        from: first.from.clone(),
-        now: first.after.clone(),
+    let mut state = MergeState {
+        root_base: first.root_base.clone(),
+        base: first.base.clone(),
+        content: first.after.clone(),
         merged: vec![first],
-        apart: Vec::new(),
-        clash: None,
+        conflicting: Vec::new(),
+        kind: None,
         hunks: Vec::new(),
         contents,
         unstored,
     };
-    for (place, claim) in rest.iter().enumerate() {
-        let is_known = claim.builds
-            || claim.from == pile.from
-            || claim.from == pile.now
-            || claims[..=place].iter().any(|earlier| earlier.after == claim.from);
+    for (index, claim) in rest.iter().enumerate() {
+        let is_known = claim.builds_on_earlier
+            || claim.base == state.base
+            || claim.base == state.content
+            || claims[..=index].iter().any(|earlier| earlier.after == claim.base);
         if !is_known {
-            pile.lay_over_outside(claim)?;
+            state.rebase(claim)?;
         }
-        pile.lay(claim)?;
+        state.merge(claim)?;
     }
-    let Pile { root, now, clash, mut hunks, .. } = pile;
-    Ok(match clash {
-        None => Ok((root, now)),
-        Some(clash) => {
+    let MergeState { root_base, content, kind, mut hunks, .. } = state;
+    Ok(match kind {
+        None => Ok((root_base, content)),
+        Some(kind) => {
             hunks.sort_by_key(|hunk| hunk.line);
-            Err(Conflict { hunks, ..conflict(key.clone(), clash, root, claims) })
+            Err(Conflict { hunks, ..conflict(key.clone(), kind, root_base, claims) })
         }
     })
 }
 
-/// What was laid so far.
-struct Pile<'a> {
-    root: Option<Content>,
-    from: Option<Content>,
-    now: Option<Content>,
-    /// Those that it is made of.
+/// Result of the claims merged so far.
+struct MergeState<'a> {
+    root_base: Option<Content>,
+    base: Option<Content>,
+    content: Option<Content>,
+    /// Claims in `content`.
     merged: Vec<&'a Claim>,
-    /// Those that clashed, and are not in it.
-    apart: Vec<&'a Claim>,
-    /// The worst clash, so that it does not depend on the order.
-    clash: Option<Clash>,
+    /// Claims that conflict, and are not in `content`.
+    conflicting: Vec<&'a Claim>,
+    /// The greatest kind of conflict, so that it does not depend on the order of claims.
+    kind: Option<ConflictKind>,
     hunks: Vec<ConflictHunk>,
     contents: &'a dyn BlobSource,
     unstored: &'a mut UnstoredBlobs,
 }
 
-impl<'a> Pile<'a> {
-    /// Somebody outside changed the file before this claim. What was merged so far goes over that.
-    fn lay_over_outside(&mut self, claim: &'a Claim) -> Result<()> {
-        let outside = claim.from.clone();
-        match merge(self.from.as_ref(), self.now.as_ref(), outside.as_ref(), self.contents, self.unstored)? {
-            Ok(merged) => self.now = merged,
-            Err((clash, hunks)) => {
-                let base = self.from.clone();
-                self.note(clash, hunks, base.as_ref(), Vec::new())?;
-                self.apart.append(&mut self.merged);
-                self.now.clone_from(&outside);
+impl<'a> MergeState<'a> {
+    /// Rebases the merged claims onto the base of a claim: the file was edited outside of the plan before that claim was recorded.
+    fn rebase(&mut self, claim: &'a Claim) -> Result<()> {
+        let edited = claim.base.clone();
+        let (base, ours) = (self.base.as_ref(), self.content.as_ref());
+        match merge(base, ours, edited.as_ref(), self.contents, self.unstored)? {
+            Ok(merged) => self.content = merged,
+            Err((kind, hunks)) => {
+                let base = self.base.clone();
+                self.add_conflict(kind, hunks, base.as_ref(), Vec::new())?;
+                self.conflicting.append(&mut self.merged);
+                self.content.clone_from(&edited);
             }
         }
-        self.root.clone_from(&claim.root);
-        self.from = outside;
+        self.root_base.clone_from(&claim.root_base);
+        self.base = edited;
         Ok(())
     }
 
-    fn lay(&mut self, claim: &'a Claim) -> Result<()> {
-        let (base, after) = (claim.from.as_ref(), claim.after.as_ref());
-        let laid = merge(base, self.now.as_ref(), after, self.contents, self.unstored)?;
-        // Two of which neither was merged may clash with each other as well.
-        let mut no_use = UnstoredBlobs::default();
-        for other in self.apart.clone().into_iter().filter(|other| other.from == claim.from) {
-            if let Err((clash, hunks)) = merge(base, other.after.as_ref(), after, self.contents, &mut no_use)?
-            {
-                let other = [other.credit.clone()];
-                self.keep(
-                    clash,
-                    credited(hunks, |_| Ok(other.to_vec()), std::slice::from_ref(&claim.credit))?,
-                );
+    fn merge(&mut self, claim: &'a Claim) -> Result<()> {
+        let (base, after) = (claim.base.as_ref(), claim.after.as_ref());
+        let merged = merge(base, self.content.as_ref(), after, self.contents, self.unstored)?;
+        // A claim may also conflict with claims that were not merged.
+        let mut discarded = UnstoredBlobs::default();
+        for other in self.conflicting.clone().into_iter().filter(|other| other.base == claim.base) {
+            let other_after = other.after.as_ref();
+            if let Err((kind, hunks)) = merge(base, other_after, after, self.contents, &mut discarded)? {
+                let ours = [other.attribution.clone()];
+                let theirs = std::slice::from_ref(&claim.attribution);
+                self.add_hunks(kind, attributed(hunks, |_| Ok(ours.to_vec()), theirs)?);
             }
         }
-        match laid {
+        match merged {
             Ok(merged) => {
-                self.now = merged;
+                self.content = merged;
                 self.merged.push(claim);
             }
-            Err((clash, hunks)) => {
-                self.note(clash, hunks, base, vec![claim.credit.clone()])?;
-                self.apart.push(claim);
+            Err((kind, hunks)) => {
+                self.add_conflict(kind, hunks, base, vec![claim.attribution.clone()])?;
+                self.conflicting.push(claim);
             }
         }
         Ok(())
     }
 
-    /// Notes a clash with those that were merged so far.
-    fn note(
+    /// Adds a conflict with the claims merged so far.
+    fn add_conflict(
         &mut self,
-        clash: Clash,
+        kind: ConflictKind,
         hunks: Vec<ConflictHunk>,
         base: Option<&Content>,
-        theirs: Vec<Credit>,
+        theirs: Vec<Attribution>,
     ) -> Result<()> {
-        let hunks = credited(hunks, |hunk| self.who_changed(hunk, base), &theirs)?;
-        self.keep(clash, hunks);
+        let hunks = attributed(hunks, |hunk| self.authors_of(hunk, base), &theirs)?;
+        self.add_hunks(kind, hunks);
         Ok(())
     }
 
-    /// Those of the merged who changed these lines; all of them when that cannot be told.
-    fn who_changed(&self, hunk: &ConflictHunk, base: Option<&Content>) -> Result<Vec<Credit>> {
+    /// Authors among the merged claims who changed the lines of a hunk; all of them when none can be told.
+    fn authors_of(&self, hunk: &ConflictHunk, base: Option<&Content>) -> Result<Vec<Attribution>> {
         let read = |content: Option<&Content>| match content {
             None => Ok(Some([].into())),
             Some(content) => text(content, self.contents),
         };
         let lines = hunk.line - 1..hunk.line - 1 + hunk.base.len() as u64;
-        let mut credits = Vec::new();
+        let mut authors = Vec::new();
         for claim in &self.merged {
             if let (Some(base), Some(after)) = (read(base)?, read(claim.after.as_ref())?)
                 && differs_at(&base, &after, &lines)
             {
-                credits.push(claim.credit.clone());
+                authors.push(claim.attribution.clone());
             }
         }
-        if credits.is_empty() {
-            credits.extend(self.merged.iter().map(|claim| claim.credit.clone()));
+        if authors.is_empty() {
+            authors.extend(self.merged.iter().map(|claim| claim.attribution.clone()));
         }
-        Ok(credits)
+        Ok(authors)
     }
 
-    /// Keeps what clashes; where several made the same lines of it, once.
-    fn keep(&mut self, clash: Clash, hunks: Vec<ConflictHunk>) {
-        self.clash = self.clash.max(Some(clash));
-        for hunk in hunks {
-            let is_same = |kept: &&mut ConflictHunk, ours, theirs| {
-                (kept.line, &kept.base, &kept.ours, &kept.theirs) == (hunk.line, &hunk.base, ours, theirs)
+    /// Adds hunks; joins those with the same lines.
+    fn add_hunks(&mut self, kind: ConflictKind, hunks: Vec<ConflictHunk>) {
+        self.kind = self.kind.max(Some(kind));
+        for mut hunk in hunks {
+            let is_same = |known: &ConflictHunk, ours, theirs| {
+                (known.line, &known.base, &known.ours, &known.theirs) == (hunk.line, &hunk.base, ours, theirs)
             };
-            let mut kept = self.hunks.iter_mut();
-            if let Some(kept) = kept.find(|kept| is_same(kept, &hunk.ours, &hunk.theirs)) {
-                extend(&mut kept.ours_by, hunk.ours_by);
-                extend(&mut kept.theirs_by, hunk.theirs_by);
+            let straight = self.hunks.iter().position(|known| is_same(known, &hunk.ours, &hunk.theirs));
+            let swapped = || self.hunks.iter().position(|known| is_same(known, &hunk.theirs, &hunk.ours));
+            let Some(index) = straight.or_else(swapped) else {
+                self.hunks.push(hunk);
                 continue;
+            };
+            if straight.is_none() {
+                std::mem::swap(&mut hunk.ours_by, &mut hunk.theirs_by);
             }
-            let mut kept = self.hunks.iter_mut();
-            if let Some(kept) = kept.find(|kept| is_same(kept, &hunk.theirs, &hunk.ours)) {
-                extend(&mut kept.ours_by, hunk.theirs_by);
-                extend(&mut kept.theirs_by, hunk.ours_by);
-                continue;
-            }
-            self.hunks.push(hunk);
+            let known = &mut self.hunks[index];
+            known.ours_by = distinct(take(&mut known.ours_by).into_iter().chain(hunk.ours_by));
+            known.theirs_by = distinct(take(&mut known.theirs_by).into_iter().chain(hunk.theirs_by));
         }
     }
 }
 
-fn credited(
+fn attributed(
     hunks: Vec<ConflictHunk>,
-    ours: impl Fn(&ConflictHunk) -> Result<Vec<Credit>>,
-    theirs: &[Credit],
+    ours: impl Fn(&ConflictHunk) -> Result<Vec<Attribution>>,
+    theirs: &[Attribution],
 ) -> Result<Vec<ConflictHunk>> {
-    let credited =
+    let attribute =
         |hunk: ConflictHunk| Ok(ConflictHunk { ours_by: ours(&hunk)?, theirs_by: theirs.to_vec(), ..hunk });
-    hunks.into_iter().map(credited).collect()
-}
-
-fn extend(credits: &mut Vec<Credit>, more: Vec<Credit>) {
-    for credit in more {
-        if !credits.contains(&credit) {
-            credits.push(credit);
-        }
-    }
+    hunks.into_iter().map(attribute).collect()
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::Read;
 
+use serde::{Deserialize, Serialize};
 use store::limits::CHUNK_BYTES;
 use store::{Content, ContentKind, PackedBlob, PathBytes, Store, Tool, put_blob};
 
@@ -25,8 +26,8 @@ impl ContentInput {
     }
 
     /// Packs a symlink.
-    pub fn symlink(target: &[u8]) -> Result<Self> {
-        Self::pack(ContentKind::Symlink, crate::roots::SYMLINK_MODE, target)
+    pub fn symlink(target: &PathBytes) -> Result<Self> {
+        Self::pack(ContentKind::Symlink, crate::roots::SYMLINK_MODE, target.as_bytes())
     }
 
     /// Refers to a content in the store.
@@ -77,15 +78,25 @@ impl fmt::Debug for ContentSource {
     }
 }
 
-/// A change of one path.
-#[derive(Debug)]
-pub enum Act {
+/// An edit of one path, as a caller asks for it. `C` is the form of new content.
+///
+/// The serialized form has neither contents nor patches; they travel beside it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Edit<C = ContentSource> {
     /// Create or overwrite the file.
     Write {
         /// The new content.
-        content: ContentSource,
+        #[serde(skip)]
+        content: C,
         /// Permission bits; by default those of the old file, or 0644.
         mode: Option<u32>,
+    },
+    /// Apply a unified diff. A path that does not exist counts as an empty text.
+    Patch {
+        /// The diff.
+        #[serde(skip)]
+        patch: Vec<u8>,
     },
     /// Delete the file or symlink.
     Delete,
@@ -98,9 +109,26 @@ pub enum Act {
     Mode(u32),
     /// Create a symlink, or replace the file or symlink by one.
     Symlink {
-        /// The target: any bytes, never followed.
-        target: Vec<u8>,
+        /// The target, never followed.
+        target: PathBytes,
     },
+}
+
+impl<C> Edit<C> {
+    /// Converts new content, given with the permission bits.
+    pub fn map_content<D, E>(
+        self,
+        map: impl FnOnce(C, Option<u32>) -> std::result::Result<D, E>,
+    ) -> std::result::Result<Edit<D>, E> {
+        Ok(match self {
+            Self::Write { content, mode } => Edit::Write { content: map(content, mode)?, mode },
+            Self::Patch { patch } => Edit::Patch { patch },
+            Self::Delete => Edit::Delete,
+            Self::Rename { to } => Edit::Rename { to },
+            Self::Mode(mode) => Edit::Mode(mode),
+            Self::Symlink { target } => Edit::Symlink { target },
+        })
+    }
 }
 
 /// The content of a path before a change.
@@ -122,8 +150,8 @@ pub struct Change {
     pub root: Option<PathBytes>,
     /// The path below the root.
     pub path: PathBytes,
-    /// The operation.
-    pub act: Act,
+    /// The edit.
+    pub edit: Edit,
     /// The content before the change.
     pub base: Base,
     /// The tool that makes the change.
@@ -132,33 +160,33 @@ pub struct Change {
 
 impl Change {
     /// Changes a path of the only root of the plan, with the base [`Base::Current`].
-    pub fn new(path: PathBytes, act: Act) -> Self {
-        Self { root: None, path, act, base: Base::Current, tool: None }
+    pub fn new(path: PathBytes, edit: Edit) -> Self {
+        Self { root: None, path, edit, base: Base::Current, tool: None }
     }
 
     /// Writes bytes to a file.
     pub fn write(path: PathBytes, bytes: impl Into<Vec<u8>>) -> Self {
-        Self::new(path, Act::Write { content: ContentSource::Bytes(bytes.into()), mode: None })
+        Self::new(path, Edit::Write { content: ContentSource::Bytes(bytes.into()), mode: None })
     }
 
     /// Deletes a file or symlink.
     pub fn delete(path: PathBytes) -> Self {
-        Self::new(path, Act::Delete)
+        Self::new(path, Edit::Delete)
     }
 
     /// Renames a file or symlink.
     pub fn rename(path: PathBytes, to: PathBytes) -> Self {
-        Self::new(path, Act::Rename { to })
+        Self::new(path, Edit::Rename { to })
     }
 
     /// Changes the permission bits of a file.
     pub fn mode(path: PathBytes, mode: u32) -> Self {
-        Self::new(path, Act::Mode(mode))
+        Self::new(path, Edit::Mode(mode))
     }
 
     /// Creates a symlink.
-    pub fn symlink(path: PathBytes, target: impl Into<Vec<u8>>) -> Self {
-        Self::new(path, Act::Symlink { target: target.into() })
+    pub fn symlink(path: PathBytes, target: PathBytes) -> Self {
+        Self::new(path, Edit::Symlink { target })
     }
 
     /// Sets the root.

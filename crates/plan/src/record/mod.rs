@@ -7,6 +7,7 @@ pub(crate) mod path_cache;
 pub(crate) mod scope;
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use store::limits::CHUNK_BYTES;
 use store::{
@@ -16,7 +17,10 @@ use store::{
 
 use crate::record::path_cache::{CachedContent, PathGuard};
 use crate::roots::{Roots, ancestors, checked_path, path_bytes};
-use crate::{Act, Base, Change, ContentInput, ContentSource, Error, PathKey, Result};
+use crate::{
+    Base, BlobSource, Change, ContentInput, ContentSource, Edit, Error, PathKey, Result, StoredBlobs,
+    TEXT_BYTES_MAX,
+};
 
 /// The default permission bits of a new file.
 const FILE_MODE: u32 = 0o644;
@@ -27,22 +31,14 @@ const INLINE_BYTES_MAX: usize = 8 << 20;
 pub(crate) const RESOLUTION: &str = "agents plan resolve";
 /// The tool of entries that log the targets of an apply. Reserved: these entries are not the work
 /// of an actor.
-pub(crate) const WRITTEN_DOWN: &str = "agents plan apply";
+pub(crate) const TARGET_LOG: &str = "agents plan apply";
 
 /// A change that was checked as far as possible without its base.
 pub(crate) struct Prepared {
-    root: PathBytes,
-    path: PathBytes,
-    done: Done,
+    key: PathKey,
+    edit: Edit<ContentInput>,
     base: Base,
     tool: Option<Tool>,
-}
-
-enum Done {
-    Written { input: ContentInput, mode: Option<u32> },
-    Deleted,
-    Renamed { to: PathBytes },
-    Mode(u32),
 }
 
 impl Prepared {
@@ -54,39 +50,27 @@ impl Prepared {
         roots: &Roots,
         change: Change,
     ) -> Result<Self> {
-        let Change { root, path, act, base, tool } = change;
-        let is_reserved = |tool: &&Tool| [RESOLUTION, WRITTEN_DOWN].contains(&tool.as_str());
+        let Change { root, path, edit, base, tool } = change;
+        let is_reserved = |tool: &&Tool| [RESOLUTION, TARGET_LOG].contains(&tool.as_str());
         if let Some(tool) = tool.as_ref().filter(is_reserved) {
             return Err(Error::ReservedTool { changeset, tool: tool.to_string() });
         }
-        Self::unchecked(store, roots, Change { root, path, act, base, tool })
-    }
-
-    /// Prepares a change that may name a reserved tool.
-    pub(crate) fn unchecked(store: &dyn Store, roots: &Roots, change: Change) -> Result<Self> {
-        let root = roots.choose(change.root.as_ref())?.clone();
-        checked_path(&change.path)?;
-        let done = match change.act {
-            Act::Write { content, mode } => Done::Written { input: new_content(store, content, mode)?, mode },
-            Act::Delete => Done::Deleted,
-            Act::Rename { to } => {
-                checked_path(&to)?;
-                Done::Renamed { to }
-            }
-            Act::Mode(mode) => Done::Mode(mode & 0o7777),
-            Act::Symlink { target } => Done::Written { input: symlink(&change.path, &target)?, mode: None },
-        };
-        Ok(Self { root, path: change.path, done, base: change.base, tool: change.tool })
+        let root = roots.choose(root.as_ref())?.clone();
+        checked_path(&path)?;
+        if let Edit::Rename { to } = &edit {
+            checked_path(to)?;
+        }
+        let edit = edit.map_content(|content, mode| new_content(store, content, mode))?;
+        Ok(Self { key: PathKey { root, path }, edit, base, tool })
     }
 
     /// The paths that the change affects.
     pub(crate) fn keys(&self) -> impl Iterator<Item = PathKey> {
-        let key = |path: &PathBytes| PathKey { root: self.root.clone(), path: path.clone() };
-        let to = match &self.done {
-            Done::Renamed { to } => Some(key(to)),
+        let to = match &self.edit {
+            Edit::Rename { to } => Some(self.key.with_path(to)),
             _ => None,
         };
-        [key(&self.path)].into_iter().chain(to)
+        [self.key.clone()].into_iter().chain(to)
     }
 }
 
@@ -101,14 +85,6 @@ fn new_content(store: &dyn Store, content: ContentSource, mode: Option<u32>) -> 
             Ok(ContentInput { content: Content { mode, ..content }, packed })
         }
     }
-}
-
-fn symlink(path: &PathBytes, target: &[u8]) -> Result<ContentInput> {
-    if target.is_empty() || target.contains(&0) {
-        let reason = "a symlink's target is not empty and has no zero byte".to_owned();
-        return Err(Error::BadPath { path: path.show().into_owned(), reason });
-    }
-    ContentInput::symlink(target)
 }
 
 /// Entries to store, and the contents of the paths after them.
@@ -154,24 +130,34 @@ struct DraftBuilder<'a> {
 
 impl DraftBuilder<'_> {
     fn add(&mut self, change: Prepared) -> Result<()> {
-        let Prepared { root, path, done, base, tool } = change;
-        let key = PathKey { root: root.clone(), path: path.clone() };
+        let Prepared { key, edit, base, tool } = change;
+        let path = &key.path;
         // A given base of a rename also states that the new path does not exist.
         let new_base = if matches!(base, Base::Explicit(_)) { Base::Explicit(None) } else { Base::Current };
-        let before = self.before(&key, base)?;
+        let before = match &edit {
+            Edit::Patch { .. } => {
+                self.before(&key, base, TEXT_BYTES_MAX).map_err(|error| too_long_to_patch(path, error))?
+            }
+            _ => self.before(&key, base, u64::MAX)?,
+        };
         let existing = |action| {
             before.clone().ok_or_else(|| Error::PathNotFound { path: path.show().into_owned(), action })
         };
-        let (operation, after) = match done {
-            Done::Written { input, mode } => {
-                let operation = if before.is_some() { Operation::Modify } else { Operation::Create };
-                (operation, Some(self.written(input, mode, before.as_ref())?))
+        let written = if before.is_some() { Operation::Modify } else { Operation::Create };
+        let (operation, after) = match edit {
+            Edit::Write { content, mode } => (written, Some(self.written(content, mode, before.as_ref())?)),
+            Edit::Patch { patch } => {
+                let content = self.patched(path, before.as_ref(), &patch)?;
+                (written, Some(self.written(content, None, before.as_ref())?))
             }
-            Done::Deleted => {
+            Edit::Symlink { target } => {
+                (written, Some(self.store_with_entry(ContentInput::symlink(&target)?)?))
+            }
+            Edit::Delete => {
                 existing("delete")?;
                 (Operation::Delete, None)
             }
-            Done::Mode(mode) => {
+            Edit::Mode(mode) => {
                 let content = existing("set the mode of")?;
                 if content.kind == ContentKind::Symlink {
                     return Err(Error::WrongKind {
@@ -179,12 +165,12 @@ impl DraftBuilder<'_> {
                         found: "a symlink, which has no mode",
                     });
                 }
-                (Operation::Mode, Some(Content { mode, ..content }))
+                (Operation::Mode, Some(Content { mode: mode & 0o7777, ..content }))
             }
-            Done::Renamed { to } => {
+            Edit::Rename { to } => {
                 let content = existing("rename")?;
-                let new_key = PathKey { root: root.clone(), path: to.clone() };
-                if self.before(&new_key, new_base)?.is_some() {
+                let new_key = key.with_path(&to);
+                if self.before(&new_key, new_base, u64::MAX)?.is_some() {
                     return Err(Error::PathExists { path: to.show().into_owned() });
                 }
                 self.changed.insert(new_key, Some(content.clone()));
@@ -192,7 +178,8 @@ impl DraftBuilder<'_> {
             }
         };
         let content = if matches!(operation, Operation::Rename { .. }) { None } else { after.clone() };
-        self.changed.insert(key, content);
+        self.changed.insert(key.clone(), content);
+        let PathKey { root, path } = key;
         self.entries.push(NewEntry { root, path, operation, before, after, tool });
         Ok(())
     }
@@ -214,9 +201,36 @@ impl DraftBuilder<'_> {
         Ok(content)
     }
 
+    /// Applies a patch to the text of a path.
+    fn patched(&self, path: &PathBytes, before: Option<&Content>, patch: &[u8]) -> Result<ContentInput> {
+        let text = match before {
+            None => Arc::from([]),
+            Some(content) if content.kind == ContentKind::Symlink => {
+                return Err(cannot_patch(path, "it is a symlink"));
+            }
+            Some(content) => self.bytes(content).map_err(|error| too_long_to_patch(path, error))?,
+        };
+        let patch = diffy::Patch::from_bytes(patch).map_err(|error| cannot_patch(path, error))?;
+        if patch.hunks().is_empty() {
+            return Err(cannot_patch(path, "the patch changes no lines"));
+        }
+        let text = diffy::apply_bytes(&text, &patch).map_err(|error| cannot_patch(path, error))?;
+        ContentInput::from_reader(self.store, FILE_MODE, &mut text.as_slice())
+    }
+
+    /// Reads a content that is stored, or will be stored with these entries.
+    fn bytes(&self, content: &Content) -> Result<Arc<[u8]>> {
+        let Some(packed) = self.blobs.get(&content.blob) else {
+            return StoredBlobs(self.store).bytes(content);
+        };
+        let bytes = packed.chunk().unpack();
+        Ok(bytes.map_err(|reason| store::Error::DamagedBlob { hash: packed.hash(), reason })?.into())
+    }
+
     /// Returns the content of a path before the change: the content that this changeset recorded
-    /// last, or the given base, or the content in the root now.
-    fn before(&mut self, key: &PathKey, base: Base) -> Result<Option<Content>> {
+    /// last, or the given base, or the content in the root now. Refuses a file in the root of more
+    /// than `bytes_max`.
+    fn before(&mut self, key: &PathKey, base: Base, bytes_max: u64) -> Result<Option<Content>> {
         let show = || key.path.show().into_owned();
         let recorded = match self.changed.get(key) {
             Some(content) => Some(content.clone()),
@@ -238,7 +252,7 @@ impl DraftBuilder<'_> {
             // The changeset deleted a file or symlink above this path, so the path does not exist.
             (None, Base::Current) if self.is_below_deleted(key)? => Ok(None),
             (None, Base::Current) => {
-                let found = self.roots.read(self.store, key)?;
+                let found = self.roots.read(self.store, key, bytes_max)?;
                 found.map(|input| self.store_with_entry(input)).transpose()
             }
         }
@@ -272,6 +286,17 @@ impl DraftBuilder<'_> {
             }
         }
         Ok(input.content)
+    }
+}
+
+fn cannot_patch(path: &PathBytes, reason: impl ToString) -> Error {
+    Error::Patch { path: path.show().into_owned(), reason: reason.to_string() }
+}
+
+fn too_long_to_patch(path: &PathBytes, error: Error) -> Error {
+    match error {
+        Error::ContentTooLarge { limit, .. } => cannot_patch(path, format!("it has more than {limit} bytes")),
+        error => error,
     }
 }
 

@@ -54,6 +54,11 @@ pub fn system_path(path: &PathBytes) -> PathBuf {
     PathBuf::from(path.show().into_owned())
 }
 
+/// Converts a path of a plan to a path of this machine.
+pub(crate) fn system_key(key: &PathKey) -> PathBuf {
+    system_path(&key.root).join(system_path(&key.path))
+}
+
 /// Checks a path below a root: it must not lead out of the root, nor into a protected folder.
 pub fn checked_path(path: &PathBytes) -> Result<RelPath> {
     let refuse = |reason: String| Error::BadPath { path: path.show().into_owned(), reason };
@@ -93,8 +98,14 @@ impl Roots {
         })
     }
 
-    /// Reads the content of a path. A content of more than one chunk is streamed into the store.
-    pub(crate) fn read(&self, store: &dyn Store, key: &PathKey) -> Result<Option<ContentInput>> {
+    /// Reads the content of a path, of up to `bytes_max`. A content of more than one chunk is
+    /// streamed into the store.
+    pub(crate) fn read(
+        &self,
+        store: &dyn Store,
+        key: &PathKey,
+        bytes_max: u64,
+    ) -> Result<Option<ContentInput>> {
         let path = &key.path;
         let relative = checked_path(path)?;
         let folder = system_path(&key.root);
@@ -120,6 +131,10 @@ impl Roots {
             }
             PathState::File { mode, .. } => {
                 let body = snapshot.open(at).map_err(failed)?;
+                if let Some(bytes) = body.as_ref().map(ContentReader::len).filter(|bytes| *bytes > bytes_max)
+                {
+                    return Err(Error::ContentTooLarge { bytes, limit: bytes_max });
+                }
                 let mut reader = body.map(|body| BodyReader { body, offset: 0 });
                 reader.as_mut().map(|reader| ContentInput::from_reader(store, mode, reader)).transpose()
             }

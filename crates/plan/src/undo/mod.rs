@@ -1,97 +1,100 @@
-//! Undo: the inverse of what a plan left, as a new plan that points to it.
+//! Undo: the inverse of the applied changes of a plan, as a new plan that names it.
 //!
-//! It is a change like any other: it refuses files that were changed since, is applied all-or-nothing, and can be undone itself.
+//! An undo is a plan like any other: it refuses files that were modified since, is applied
+//! all-or-nothing, and can be undone.
 
 mod chain;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
-use store::{Actor, AuditQuery, Content, NewPlan, PlanId, Time, export};
+use store::{Actor, AuditQuery, Content, NewPlan, PathBytes, PlanId, Store, Time, export};
 
-use crate::apply::drift::{Drift, RootReader, Target, Targets, check, files, holds, place};
-use crate::apply::intent::{Reverts, Unchanged, reverting, reverts};
+use crate::apply::drift::{Drift, RootReader, Target, Targets, check, file_error, holds, locate};
+use crate::apply::intent::{Reverts, Unchanged, reverts, undo_detail};
 use crate::apply::ledger::{Carried, Ledger, LedgerPath};
-use crate::apply::remaining::over_edits;
-use crate::apply::{report, untouched};
+use crate::apply::report::join_renames;
+use crate::apply::unchanged_files;
 use crate::blob_source::UnstoredBlobs;
-use crate::merge::claims::beside;
 use crate::merge::content::merge;
-use crate::merge::subsets::{Declared, DeclaredOutcome, Set, Subsets};
+use crate::merge::delta::distinct;
+use crate::merge::subsets::{ChangesetIds, SubsetOutcome, SubsetPath, Subsets};
 use crate::{
-    Act, ApplyRequest, Change, ContentInput, ContentSource, Credit, Error, FileOutcome, FileReport, Host,
-    OverlaySource, PathKey, Plan, Plans, Purpose, Report, Result, Selection, State, Strategy, retry,
+    ApplyRequest, Attribution, Change, ContentInput, ContentSource, Edit, Error, FileOutcome, FileReport,
+    Host, OverlaySource, PathKey, Plan, Plans, Purpose, Report, Result, Selection, State, Strategy, retry,
 };
 
-/// Entries that are recorded in one call.
+/// Entries in one record.
 const ENTRIES_MAX: usize = 1000;
 
-/// How a plan is to be undone.
+/// A request to undo a plan.
 #[derive(Clone, Debug)]
 pub struct UndoRequest {
     /// The actor who undoes the plan.
     pub actor: Actor,
-    /// Which part of it; the rest stays.
+    /// The changes to undo; all others stay applied.
     pub selection: Selection,
-    /// Whether to look only: nothing is written, neither in the roots nor in the store.
+    /// Whether to write nothing, neither in the roots nor in the store.
     pub dry_run: bool,
 }
 
 impl UndoRequest {
-    /// All of it.
+    /// Undoes all changes.
     pub fn by(actor: &Actor) -> Self {
         Self { actor: actor.clone(), selection: Selection::default(), dry_run: false }
     }
 }
 
-/// Who changed a file since a plan was applied.
+/// The cause of a modification since a plan was applied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum ModifiedBy {
-    /// Another plan, for these actors.
+    /// Another plan.
     Plan {
         /// The plan.
         plan: PlanId,
-        /// The actors whose changes it were.
+        /// The authors of its changes.
         actors: Vec<Actor>,
     },
-    /// Somebody who did not go through a plan.
+    /// A program or person outside of any plan.
     Outside,
-    /// One of these plans, which were applied and cleaned up since, so that nobody knows what they changed; or somebody outside.
+    /// One of these plans, which were applied and pruned since, so that their changes are not known;
+    /// or a program or person outside of any plan.
     Pruned {
         /// The plans.
         plans: Vec<PlanId>,
     },
 }
 
-/// A file that cannot be taken back, because it was changed since.
+/// A file that cannot be undone, because it was modified since the apply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ModifiedFile {
-    /// How it is.
+    /// The difference.
     #[serde(flatten)]
     pub drift: Drift,
-    /// Who changed it, the last of them last.
+    /// The causes, the last of them last.
     pub by: Vec<ModifiedBy>,
 }
 
 impl Plans {
-    /// Takes back what a plan left in its roots, or a part of it: all of that or none.
+    /// Undoes the applied changes of a plan.
     ///
-    /// Refused when a file was changed since ([`Error::ModifiedSinceApply`], with who did it). What one actor changed is taken out of files
-    /// that others changed as well, where that can be done without asking. The undo is a plan of its own, which can be undone.
+    /// A file that was modified since is [`Error::ModifiedSinceApply`], with the causes. The changes
+    /// of one actor are removed from files that others changed too, if those do not depend on them
+    /// ([`Error::DependentChanges`]). The undo is a plan, which can be undone.
     #[track_caller]
-    pub fn undo(&self, host: &Host, id: PlanId, request: &UndoRequest) -> Result<Report> {
-        let plan = self.get(id)?;
+    pub fn undo(&self, host: &Host, plan: &Plan, request: &UndoRequest) -> Result<Report> {
+        let id = plan.id;
+        let mut plan = plan.clone();
         let mut recovered = Vec::new();
         if !request.dry_run {
-            recovered = self.recover(host, &plan.roots, &request.actor)?;
-            self.note_undone(id, &request.actor)?;
+            recovered = self.recover(host, &plan.roots)?;
+            plan = self.reconcile_undos(self.get(id)?, &request.actor)?;
         }
-        let plan = self.get(id)?;
         let mut reader = plan.roots.iter().map(|root| host.snapshot(root)).collect::<Result<Vec<_>>>()?;
         let mut ledger = self.ledger(&plan)?;
-        ledger.revive(|key, content| {
-            Ok(holds(&reader.observe(&place(&plan.roots, key)?).map_err(files)?, content))
+        ledger.restore_overwritten(|key, content| {
+            Ok(holds(&reader.observe(&locate(&plan.roots, key)?).map_err(file_error)?, content))
         })?;
         if plan.state == State::Applying || ledger.paths.is_empty() {
             let (state, to) = (plan.state, State::Undone);
@@ -106,137 +109,143 @@ impl Plans {
             .collect();
         let mut checked = check(&plan.roots, &targets, &mut reader, None)?;
         drop(reader);
-        checked.drifts.extend(self.applied_since(&plan, &checked.there)?);
+        checked.drifts.extend(self.applied_since(&plan, &checked.already_applied)?);
         if !checked.drifts.is_empty() {
-            return Err(self.changed_since(&plan, checked.drifts));
+            return Err(self.modified_since(&plan, checked.drifts));
         }
-        if targets.is_empty() || !request.dry_run && checked.todo.is_empty() && inverse.unchanged.is_empty() {
+        let is_noop = checked.pending.is_empty() && inverse.unchanged.is_empty();
+        if targets.is_empty() || !request.dry_run && is_noop {
             return Err(Error::NothingToDo { plan: id, action: "undo" });
         }
         if request.dry_run {
-            let restored =
-                checked.todo.iter().map(|(key, target)| report(key, target, FileOutcome::Restored));
-            let mut files: Vec<FileReport> = restored.chain(untouched(&checked)).collect();
-            files.sort_by(|a, b| a.key.cmp(&b.key));
-            return Ok(Report { plan, files, left: 0, recovered, dry_run: true });
+            let restored = checked.pending.iter();
+            let restored = restored.map(|(key, target)| FileReport::new(key, target, FileOutcome::Restored));
+            let files = join_renames(restored.chain(unchanged_files(&checked)).collect());
+            return Ok(Report { plan, files, remaining: 0, recovered, dry_run: true });
         }
-        // Also what somebody has taken back already: it is undone as well.
+        // Includes paths that a person has reverted: the plan is undone there as well.
         let undo = self.record_undo(&plan, &inverse, &request.actor)?;
-        match self.apply(host, undo, &ApplyRequest::by(&request.actor)) {
+        match self.apply(host, &undo, &ApplyRequest::by(&request.actor)) {
             Ok(mut report) => {
                 report.recovered.splice(0..0, recovered);
-                // Whose changes were taken back, not who took them back.
+                // Name the authors of the reverted changes, not the actor who undid them.
                 for file in &mut report.files {
-                    if let Some(target) = targets.get(&file.key) {
-                        file.credits.clone_from(&target.credits);
-                    }
+                    let old = file.renamed_from.as_ref().map(|path| file.key.with_path(path));
+                    let reverted = [Some(&file.key), old.as_ref()].into_iter().flatten();
+                    let reverted = reverted.filter_map(|key| targets.get(key));
+                    file.authors = distinct(reverted.flat_map(|target| target.authors.clone()));
                 }
                 Ok(report)
             }
-            // Somebody changed a file between the look and the lock.
+            // A file was modified between the check and the lock.
             Err(Error::Drifted { drifts, .. }) => {
-                let undo = self.get(undo)?;
-                self.cancel(&undo, &request.actor, "files were changed meanwhile")?;
-                Err(self.changed_since(&plan, drifts))
+                let undo = self.get(undo.id)?;
+                self.cancel(&undo, &request.actor, "files were modified during the undo")?;
+                Err(self.modified_since(&plan, drifts))
             }
             Err(error) => Err(error),
         }
     }
 
-    /// The paths at which what an undo reverted was applied again since, by the first plan itself: undoing the undo would count that twice.
-    fn applied_since(&self, undo: &Plan, there: &Targets) -> Result<Vec<Drift>> {
+    /// Finds paths at which the first plan of the chain applied again what an undo reverted: the
+    /// undo of the undo would apply it twice.
+    fn applied_since(&self, undo: &Plan, already_applied: &Targets) -> Result<Vec<Drift>> {
         let mut first = undo.clone();
         while let Purpose::Undo { of } = first.purpose {
             let Some(below) = self.try_get(of)? else { break };
             first = below;
         }
-        if there.is_empty() || first.id == undo.id {
+        if already_applied.is_empty() || first.id == undo.id {
             return Ok(Vec::new());
         }
         let ledger = self.ledger(&first)?;
         let is_applied = |(key, target): &(&PathKey, &Target)| {
-            target.expected != target.after && ledger.held(key).is_some_and(|path| path.after == target.after)
+            target.before != target.after && ledger.get(key).is_some_and(|path| path.after == target.after)
         };
         let drift = |(key, target): (&PathKey, &Target)| Drift {
             key: key.clone(),
-            expected: target.expected.clone(),
-            seen: target.after.clone(),
-            found: format!("a file that plan {} was applied to again", first.id),
+            expected: target.before.clone(),
+            actual: target.after.clone(),
+            description: format!("a file that plan {} was applied to again", first.id),
         };
-        Ok(there.iter().filter(is_applied).map(drift).collect())
+        Ok(already_applied.iter().filter(is_applied).map(drift).collect())
     }
 
-    /// Gives for each path what the plan left there, and what it is to hold again.
+    /// Computes the content of each selected path without the selected changes.
     ///
-    /// Of an undo of everything that is the original. Otherwise the changesets that stay decide: a path is to hold what they combine to, laid
-    /// over what people changed.
+    /// An undo of all changesets restores the original. Otherwise the changesets that stay are
+    /// combined, and merged with the edits of people.
     fn inverse(&self, plan: &Plan, selection: &Selection, ledger: Ledger) -> Result<Inverse> {
         let Ledger { paths: ledger, unstored } = ledger;
-        let folded = self.folded(plan.id, &Selection::default())?;
-        let mut subsets = Subsets::new(&folded, Strategy::ThreeWay, self.store().as_ref());
-        let declared = ledger.iter().map(|(key, there)| Ok((key, there.declared(key, &mut subsets)?)));
-        let declared: BTreeMap<&PathKey, Declared> = declared.collect::<Result<_>>()?;
-        let taken = taken(selection, &declared)?;
-        let goes = subsets.ids(|folded| selection.matches(&folded.credit.actor, folded.credit.changeset));
+        let deltas = self.deltas(plan.id, &Selection::default())?;
+        let mut subsets = Subsets::new(&deltas, Strategy::ThreeWay, self.store().as_ref());
+        let combined = ledger.iter().map(|(key, path)| Ok((key, path.combine(key, &mut subsets)?)));
+        let combined: BTreeMap<&PathKey, SubsetPath> = combined.collect::<Result<_>>()?;
+        let selected_paths = selected_paths(selection, &combined)?;
+        let is_selected = |author: &Attribution| selection.matches(&author.actor, author.changeset);
+        let selected = subsets.ids(|delta| is_selected(&delta.attribution));
         let mut inverse = Inverse { unstored, ..Inverse::default() };
-        for (key, now) in declared.iter().filter(|(key, _)| taken.contains(**key)) {
-            let there = &ledger[*key];
-            let (theirs, others): (Vec<&Credit>, Vec<&Credit>) =
-                now.credits.iter().partition(|credit| selection.matches(&credit.actor, credit.changeset));
-            let mut rest = Set::new();
+        for (key, now) in combined.iter().filter(|(key, _)| selected_paths.contains(**key)) {
+            let path = &ledger[*key];
+            let (authors, others): (Vec<&Attribution>, Vec<&Attribution>) =
+                now.authors.iter().partition(|author| is_selected(author));
+            let mut rest = ChangesetIds::new();
             if !selection.has_all_changesets() {
-                let held = there.changesets.intersection(&goes);
-                // Who changed a file that has another name now is about the old one as well.
-                if theirs.is_empty() && !held.into_iter().any(|id| subsets.is_about(*id, key)) {
+                let held = path.changesets.intersection(&selected);
+                // A change of a renamed file is also about its old path.
+                if authors.is_empty() && !held.into_iter().any(|id| subsets.changes_path(*id, key)) {
                     continue;
                 }
-                rest = there.changesets.difference(&goes).copied().collect();
-                subsets.remove_orphans(&mut rest, key);
+                rest = path.changesets.difference(&selected).copied().collect();
+                subsets.remove_orphan_resolutions(&mut rest, key);
             }
-            let Some(after) = content_of(&rest, key, there, now, &mut subsets, &mut inverse.unstored)? else {
-                let (actors, others) = (names(&theirs), names(&others));
+            let after = content_without(&rest, key, path, now, &mut subsets, &mut inverse.unstored)?;
+            let Some(after) = after else {
+                let (actors, others) = (actors(&authors), actors(&others));
                 let path = key.path.show().into_owned();
                 return Err(Error::DependentChanges { plan: plan.id, path, actors, others });
             };
-            let (expected, credits) = (there.after.clone(), theirs.into_iter().cloned().collect());
-            let changes = expected != after;
-            // A path that is as it was before the plan holds nothing of it.
-            if after == there.original {
+            let (before, authors) = (path.after.clone(), authors.into_iter().cloned().collect());
+            let is_changed = before != after;
+            // A path with its original content holds no changes of the plan.
+            if after == path.original {
                 rest.clear();
             }
-            if !changes && selection.has_all_changesets() {
+            if !is_changed && selection.has_all_changesets() {
                 continue;
             }
-            let targets = if changes { &mut inverse.targets } else { &mut inverse.unchanged };
-            targets.insert((*key).clone(), Target { expected, after, credits });
-            inverse.reverted.insert((*key).clone(), there.changesets.difference(&rest).copied().collect());
+            let targets = if is_changed { &mut inverse.targets } else { &mut inverse.unchanged };
+            targets.insert((*key).clone(), Target { before, after, renamed_from: None, authors });
+            let reverted = path.changesets.difference(&rest).copied().collect();
+            inverse.reverted.insert((*key).clone(), reverted);
         }
         for Unchanged { key, content } in reverts(plan)?.unchanged {
-            if taken.contains(&key) {
-                let target = Target { expected: content.clone(), after: content, credits: Vec::new() };
-                inverse.unchanged.insert(key, target);
+            if selected_paths.contains(&key) {
+                inverse.unchanged.insert(key, Target::unchanged(content));
             }
         }
+        let renamed = combined.iter().filter_map(|(key, now)| Some((*key, now.renamed_from.as_ref()?)));
+        renamed.for_each(|(new, old)| inverse.rename_back(new, old));
         inverse.reverts = inverse.collect(&subsets);
         Ok(inverse)
     }
 
-    /// Makes the plan that undoes another, ready to be applied.
-    fn record_undo(&self, plan: &Plan, inverse: &Inverse, who: &Actor) -> Result<PlanId> {
+    /// Records the plan that undoes another, ready to be applied.
+    fn record_undo(&self, plan: &Plan, inverse: &Inverse, actor: &Actor) -> Result<Plan> {
         let undo = NewPlan {
             id: PlanId::new(),
             name: None,
             state: State::Queued.stored(),
             undo_of: Some(plan.id),
             roots: plan.roots.clone(),
-            detail: reverting(&inverse.reverts).to_json(),
-            actor: who.clone(),
+            detail: undo_detail(&inverse.reverts).to_json(),
+            actor: actor.clone(),
         };
         retry(|| self.store().create_plan(&undo))?;
-        let changeset = self.context(undo.id)?.start_changeset(who)?;
+        let changeset = self.context(undo.id)?.start_changeset(actor)?;
         let mut changes: Vec<Change> = Vec::new();
         for (key, target) in &inverse.targets {
-            changes.push(change(key, target, &inverse.unstored)?);
+            changes.extend(inverse.changes(key, target, self.store().as_ref())?);
             if changes.len() >= ENTRIES_MAX {
                 changeset.record_many(std::mem::take(&mut changes))?;
             }
@@ -245,12 +254,11 @@ impl Plans {
             changeset.record_many(changes)?;
         }
         changeset.seal()?;
-        self.mark_ready(undo.id, who)?;
-        Ok(undo.id)
+        self.mark_ready(undo.id, actor)
     }
 
-    /// Says who changed files since a plan left them.
-    fn changed_since(&self, plan: &Plan, drifts: Vec<Drift>) -> Error {
+    /// Finds the causes of modifications since a plan was applied.
+    fn modified_since(&self, plan: &Plan, drifts: Vec<Drift>) -> Error {
         let mut later = Vec::new();
         let states = [State::Applied, State::Undone, State::Ready, State::Conflict];
         for other in self.list_since(&states, Some(plan.changed_at), usize::MAX).unwrap_or_default() {
@@ -263,17 +271,17 @@ impl Plans {
             }
         }
         later.sort_by_key(|(other, _)| other.changed_at);
-        let plans = self.cleaned_since(plan.changed_at).unwrap_or_default();
+        let plans = self.pruned_since(plan.changed_at).unwrap_or_default();
         let unknown = if plans.is_empty() { ModifiedBy::Outside } else { ModifiedBy::Pruned { plans } };
         let files = drifts.into_iter().map(|drift| {
             let mut by = Vec::new();
-            for (other, targets) in &later {
-                if let Some(target) = targets.get(&drift.key) {
-                    by.push(ModifiedBy::Plan { plan: other.id, actors: self.actors_of(other, target) });
+            for (other, paths) in &later {
+                if let Some(path) = paths.get(&drift.key) {
+                    by.push(ModifiedBy::Plan { plan: other.id, actors: self.actors_of(other, path) });
                 }
             }
-            let last = later.iter().rev().find_map(|(_, targets)| targets.get(&drift.key));
-            if last.is_none_or(|target| drift.seen != target.after) {
+            let last = later.iter().rev().find_map(|(_, paths)| paths.get(&drift.key));
+            if last.is_none_or(|path| drift.actual != path.after) {
                 by.push(unknown.clone());
             }
             ModifiedFile { drift, by }
@@ -281,8 +289,8 @@ impl Plans {
         Error::ModifiedSinceApply { plan: plan.id, files: files.collect() }
     }
 
-    /// The plans that were applied since and are not there any more: of those the trail alone tells.
-    fn cleaned_since(&self, since: Time) -> Result<Vec<PlanId>> {
+    /// Returns the plans that were applied and pruned since: only the audit trail has them.
+    fn pruned_since(&self, since: Time) -> Result<Vec<PlanId>> {
         let query = AuditQuery { since: Some(since), ..AuditQuery::default() };
         let mut applied = BTreeSet::new();
         for record in export(self.store().as_ref(), query) {
@@ -291,14 +299,15 @@ impl Plans {
                 applied.insert(record.plan);
             }
         }
-        let is_gone = |plan: &PlanId| matches!(self.store().plan(*plan), Err(store::Error::NotFound { .. }));
-        Ok(applied.into_iter().filter(is_gone).collect())
+        let is_pruned =
+            |plan: &PlanId| matches!(self.store().plan(*plan), Err(store::Error::NotFound { .. }));
+        Ok(applied.into_iter().filter(is_pruned).collect())
     }
 
-    fn actors_of(&self, plan: &Plan, there: &LedgerPath) -> Vec<Actor> {
+    fn actors_of(&self, plan: &Plan, path: &LedgerPath) -> Vec<Actor> {
         let changesets = self.changesets(plan.id).unwrap_or_default().into_iter();
-        let theirs = changesets.filter(|changeset| there.changesets.contains(&changeset.id));
-        let mut actors: Vec<Actor> = theirs.map(|changeset| changeset.actor).collect();
+        let held = changesets.filter(|changeset| path.changesets.contains(&changeset.id));
+        let mut actors: Vec<Actor> = held.map(|changeset| changeset.actor).collect();
         actors.dedup();
         actors
     }
@@ -308,22 +317,69 @@ impl Plans {
 #[derive(Default)]
 struct Inverse {
     targets: Targets,
-    /// Paths that hold the same without the changes that are reverted.
+    /// Paths that hold the same content without the reverted changes.
     unchanged: Targets,
     unstored: UnstoredBlobs,
-    /// The changesets that each path holds no more.
-    reverted: BTreeMap<PathKey, Set>,
+    /// Paths whose files get their old paths back: a rename deletes them.
+    renamed: BTreeSet<PathKey>,
+    /// Reverted changesets by path.
+    reverted: BTreeMap<PathKey, ChangesetIds>,
     reverts: Reverts,
 }
 
 impl Inverse {
-    /// The changesets that are reverted, with the paths at which one of them stays, or was never applied.
-    fn collect(&self, subsets: &Subsets<'_>) -> Reverts {
-        let all: Set = self.reverted.values().flatten().copied().collect();
-        let is_other = |(key, reverted): &(&PathKey, &Set)| {
-            all.difference(reverted).any(|id| subsets.is_about(*id, key))
+    /// Turns the deletion of the new path of a file and the creation of its old path into a rename.
+    fn rename_back(&mut self, new: &PathKey, old: &PathBytes) {
+        let is_deleted = self.targets.get(new).is_some_and(|target| target.after.is_none());
+        if let Some(target) = self.targets.get_mut(&new.with_path(old)).filter(|_| is_deleted)
+            && target.before.is_none()
+            && target.after.is_some()
+        {
+            target.renamed_from = Some(new.path.clone());
+            self.renamed.insert(new.clone());
+        }
+    }
+
+    /// Returns the changes to record for a target. A rename is recorded for its new path.
+    fn changes(&self, key: &PathKey, target: &Target, store: &dyn Store) -> Result<Vec<Change>> {
+        let change = |path: &PathBytes, edit: Edit, base: Option<&Content>| -> Result<Change> {
+            let base = base.map(|content| self.input(content, store)).transpose()?;
+            Ok(Change::new(path.clone(), edit).in_root(key.root.clone()).with_base(base))
         };
-        let instead = self.reverted.iter().filter(is_other).map(|(key, reverted)| Carried {
+        let Some(after) = &target.after else {
+            return match self.renamed.contains(key) {
+                true => Ok(Vec::new()),
+                false => Ok(vec![change(&key.path, Edit::Delete, target.before.as_ref())?]),
+            };
+        };
+        let mut changes = Vec::new();
+        let mut before = target.before.as_ref();
+        if let Some(from) = &target.renamed_from {
+            before = self.targets.get(&key.with_path(from)).and_then(|from| from.before.as_ref());
+            changes.push(change(from, Edit::Rename { to: key.path.clone() }, before)?);
+        }
+        if before != Some(after) {
+            let content = ContentSource::Input(self.input(after, store)?);
+            changes.push(change(&key.path, Edit::Write { content, mode: Some(after.mode) }, before)?);
+        }
+        Ok(changes)
+    }
+
+    fn input(&self, content: &Content, store: &dyn Store) -> Result<ContentInput> {
+        match self.unstored.get(content) {
+            Some(bytes) => ContentInput::from_reader(store, content.mode, &mut &bytes[..]),
+            None => Ok(ContentInput::stored(content.clone())),
+        }
+    }
+
+    /// Collects the reverted changesets, and the paths at which one of them stays or was never
+    /// applied.
+    fn collect(&self, subsets: &Subsets<'_>) -> Reverts {
+        let all: ChangesetIds = self.reverted.values().flatten().copied().collect();
+        let is_override = |(key, reverted): &(&PathKey, &ChangesetIds)| {
+            all.difference(reverted).any(|id| subsets.changes_path(*id, key))
+        };
+        let overrides = self.reverted.iter().filter(is_override).map(|(key, reverted)| Carried {
             key: key.clone(),
             changesets: reverted.iter().copied().collect(),
         });
@@ -331,73 +387,58 @@ impl Inverse {
             .unchanged
             .iter()
             .map(|(key, target)| Unchanged { key: key.clone(), content: target.after.clone() });
-        let (instead, unchanged) = (instead.collect(), unchanged.collect());
-        Reverts { changesets: all.into_iter().collect(), instead, unchanged }
+        let (overrides, unchanged) = (overrides.collect(), unchanged.collect());
+        Reverts { changesets: all.into_iter().collect(), overrides, unchanged }
     }
 }
 
-/// The paths of a selection. A renamed file goes with its old name.
-fn taken(selection: &Selection, declared: &BTreeMap<&PathKey, Declared>) -> Result<BTreeSet<PathKey>> {
-    let paths = selection.path_filter()?;
-    let mut taken = BTreeSet::new();
-    for (key, now) in declared {
-        let names = [Some((*key).clone()), now.renamed_from.as_ref().map(|old| beside(key, old))];
-        if names.iter().flatten().any(|name| paths.matches(name)) {
-            taken.extend(names.into_iter().flatten());
+/// Returns the selected paths. A renamed file is selected with both of its paths.
+fn selected_paths(
+    selection: &Selection,
+    combined: &BTreeMap<&PathKey, SubsetPath>,
+) -> Result<BTreeSet<PathKey>> {
+    let filter = selection.path_filter()?;
+    let mut selected = BTreeSet::new();
+    for (key, now) in combined {
+        let paths = [Some((*key).clone()), now.renamed_from.as_ref().map(|old| key.with_path(old))];
+        if paths.iter().flatten().any(|path| filter.matches(path)) {
+            selected.extend(paths.into_iter().flatten());
         }
     }
-    Ok(taken)
+    Ok(selected)
 }
 
-/// The content of a path that holds `now`, when only the changesets of `rest` stay. None when they cannot be told apart from others.
-fn content_of(
-    rest: &Set,
+/// Computes the content of a path when only the changesets of `rest` stay. Returns `None` if they
+/// depend on the others.
+fn content_without(
+    rest: &ChangesetIds,
     key: &PathKey,
-    there: &LedgerPath,
-    now: &Declared,
+    path: &LedgerPath,
+    now: &SubsetPath,
     subsets: &mut Subsets<'_>,
     unstored: &mut UnstoredBlobs,
 ) -> Result<Option<Option<Content>>> {
     let then = match rest.is_empty() {
-        true => return Ok(Some(there.original.clone())),
-        false => subsets.declared(rest, key)?,
+        true => return Ok(Some(path.original.clone())),
+        false => subsets.path(rest, key)?,
     };
     match then.outcome {
-        DeclaredOutcome::Nothing => return Ok(Some(there.original.clone())),
-        DeclaredOutcome::Conflict => return Ok(None),
-        DeclaredOutcome::Change => {}
+        SubsetOutcome::Unchanged => return Ok(Some(path.original.clone())),
+        SubsetOutcome::Conflict => return Ok(None),
+        SubsetOutcome::Resolved => {}
     }
     let contents = OverlaySource { overlay: &now.combined.unstored, base: &subsets.contents };
     let contents = OverlaySource { overlay: &then.combined.unstored, base: &contents };
     unstored.copy_from(then.after.as_ref(), &then.combined.unstored);
-    // Those that stay may have started from what goes.
-    let (base, ours, theirs) = (then.base.as_ref(), now.base.as_ref(), then.after.as_ref());
-    let after = if base == ours { Ok(then.after) } else { merge(base, ours, theirs, &contents, unstored)? };
+    // The changesets that stay may have started from those that are reverted.
+    let after = merge(then.base.as_ref(), now.base.as_ref(), then.after.as_ref(), &contents, unstored)?;
     let Ok(after) = after else { return Ok(None) };
-    Ok(over_edits(there, &now.after, after, &contents, unstored)?.ok())
+    // The edits of people that were merged stay.
+    Ok(merge(now.after.as_ref(), path.after.as_ref(), after.as_ref(), &contents, unstored)?.ok())
 }
 
-fn names(credits: &[&Credit]) -> Box<[Actor]> {
-    let mut names: Vec<Actor> = credits.iter().map(|credit| credit.actor.clone()).collect();
-    names.dedup();
-    names.into()
-}
-
-fn change(key: &PathKey, target: &Target, unstored: &UnstoredBlobs) -> Result<Change> {
-    let piece = |content: &Content| match unstored.get(content) {
-        Some(bytes) => ContentInput::file(bytes, content.mode),
-        None => Ok(ContentInput::stored(content.clone())),
-    };
-    let act = match &target.after {
-        None => Act::Delete,
-        Some(after) => {
-            let content = match unstored.get(after) {
-                Some(bytes) => ContentSource::Bytes(bytes.to_vec()),
-                None => ContentSource::Stored(after.clone()),
-            };
-            Act::Write { content, mode: Some(after.mode) }
-        }
-    };
-    let base = target.expected.as_ref().map(piece).transpose()?;
-    Ok(Change::new(key.path.clone(), act).in_root(key.root.clone()).with_base(base))
+fn actors(authors: &[&Attribution]) -> Box<[Actor]> {
+    let mut actors: Vec<Actor> = authors.iter().map(|author| author.actor.clone()).collect();
+    actors.dedup();
+    actors.into()
 }

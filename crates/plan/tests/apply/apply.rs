@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use plan::{Change, Error, FileChange, FileOutcome, Operation, State};
+use plan::{Change, ChangeKind, Error, FileOutcome, Operation, State};
 use store::{ContentKind, NewEntry, Recording, RequestId};
 
 use super::fixture::{Fixture, actor, bytes, delete, drifted, outcomes, write, write_with_mode};
@@ -22,20 +22,20 @@ fn every_kind_of_change_is_applied_over_two_roots() {
             write("a/modify", "new"),
             delete("a/delete"),
             Change::mode(bytes("a/mode"), 0o755),
-            Change::symlink(bytes("a/link"), "modify"),
+            Change::symlink(bytes("a/link"), bytes("modify")),
             Change::rename(bytes("b/sub/from"), bytes("b/to")),
             write_with_mode("b/run", "#!/bin/sh\n", 0o755),
         ],
     )]);
     let report = fixture.apply(plan).unwrap();
-    assert_eq!((report.plan.state, report.left), (State::Applied, 0));
-    assert!(report.files.iter().all(|file| file.outcome == FileOutcome::Done), "{:?}", outcomes(&report));
-    assert_eq!(report.files.len(), 8);
+    assert_eq!((report.plan.state, report.remaining), (State::Applied, 0));
+    assert!(report.files.iter().all(|file| file.outcome == FileOutcome::Applied), "{:?}", outcomes(&report));
+    assert_eq!(report.files.len(), 7, "a rename is one file");
     let change = |path: &str| report.files.iter().find(|file| file.key.path == bytes(path)).unwrap().change;
-    assert_eq!(change("mode"), FileChange::Mode);
+    assert_eq!(change("mode"), ChangeKind::Mode);
     assert_eq!(
         (change("modify"), change("delete"), change("to")),
-        (FileChange::Modify, FileChange::Delete, FileChange::Create)
+        (ChangeKind::Modify, ChangeKind::Delete, ChangeKind::Rename)
     );
     assert_eq!(
         (fixture.read("a/create/deep"), fixture.read("a/modify"), fixture.read("b/to")),
@@ -77,7 +77,7 @@ fn folders_become_files_and_files_become_folders() {
         ],
     )]);
     let report = fixture.apply(plan).unwrap();
-    assert_eq!(report.kept().count(), 0, "{:?}", outcomes(&report));
+    assert_eq!(report.drifted().count(), 0, "{:?}", outcomes(&report));
     assert_eq!(
         (fixture.read("a/folder"), fixture.read("a/file/z")),
         ("a file now".into(), "in a folder now".into())
@@ -143,7 +143,10 @@ fn a_file_that_already_has_the_content_is_unchanged() {
     let plan = fixture.plan(vec![("coder", vec![write("a/f", "new"), write("a/g", "new")])]);
     fixture.write("a/f", "new");
     let report = fixture.apply(plan).unwrap();
-    assert_eq!(outcomes(&report), [("f".into(), &FileOutcome::Untouched), ("g".into(), &FileOutcome::Done)]);
+    assert_eq!(
+        outcomes(&report),
+        [("f".into(), &FileOutcome::Unchanged), ("g".into(), &FileOutcome::Applied)]
+    );
     assert_eq!(report.plan.state, State::Applied);
 }
 
@@ -276,12 +279,12 @@ fn a_missing_root_is_an_error_without_effect() {
 fn many_large_contents_are_staged_in_batches() {
     let fixture = Fixture::new();
     let large = vec![7_u8; 3 << 20];
-    let mut changes = vec![write("a/large", &large), Change::symlink(bytes("a/link"), "large")];
+    let mut changes = vec![write("a/large", &large), Change::symlink(bytes("a/link"), bytes("large"))];
     changes.extend((0..600).map(|number| write(&format!("a/many/{number}"), format!("text {number}"))));
     changes.push(write("a/exact", vec![1_u8; 1 << 20]));
     let plan = fixture.plan(vec![("coder", changes)]);
     let report = fixture.apply(plan).unwrap();
-    assert_eq!((report.files.len(), report.kept().count()), (603, 0));
+    assert_eq!((report.files.len(), report.drifted().count()), (603, 0));
     assert_eq!(std::fs::read(fixture.root("a/large")).unwrap(), large);
     assert_eq!(fixture.read("a/many/599"), "text 599");
 }
@@ -295,7 +298,11 @@ fn a_file_at_the_path_of_a_folder_is_drift() {
         let error = fixture.apply_with(plan, |request| request.dry_run = dry_run).unwrap_err();
         assert_eq!(drifted(&error), ["notes/deep/one"]);
         let Error::Drifted { drifts, .. } = &error else { panic!("{error:?}") };
-        assert!(drifts[0].found.starts_with("below `notes`, which is a file"), "{}", drifts[0].found);
+        assert!(
+            drifts[0].description.starts_with("below `notes`, which is a file"),
+            "{}",
+            drifts[0].description
+        );
     }
     assert!(!fixture.root("a/other").exists());
     std::fs::remove_file(fixture.root("a/notes")).unwrap();

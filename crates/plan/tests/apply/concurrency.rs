@@ -109,6 +109,7 @@ fn an_apply_on_another_machine_does_not_block() {
         ..filetx::Wait::default()
     };
     let request = plan::ApplyRequest::by(&actor("bob"));
-    let report = fixture.plans.apply(&plan::Host::local(wait), ours, &request).unwrap();
+    let report =
+        fixture.plans.apply(&plan::Host::local(wait), &fixture.plans.get(ours).unwrap(), &request).unwrap();
     assert_eq!((report.plan.state, fixture.state(theirs)), (State::Applied, State::Applying));
 }

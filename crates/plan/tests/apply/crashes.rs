@@ -24,7 +24,7 @@ fn changes() -> Vec<(Change, Option<ContentInput>)> {
         (write("a/folder", "a file now"), None),
         (write("b/g", "new"), file("old")),
         (Change::mode(super::fixture::bytes("b/mode"), 0o755), file("same")),
-        (Change::symlink(super::fixture::bytes("b/link"), "g"), None),
+        (Change::symlink(super::fixture::bytes("b/link"), super::fixture::bytes("g")), None),
     ]
 }
 
@@ -72,7 +72,7 @@ impl Case {
         // The plan can be applied again.
         if state == State::Ready {
             let request = plan::ApplyRequest::by(&who());
-            let applied = plans.apply(&host(disk), self.plan, &request);
+            let applied = plans.apply(&host(disk), &plans.get(self.plan).unwrap(), &request);
             let _ =
                 applied.unwrap_or_else(|error| panic!("{what}: applied again, {}", testkit::chain(&error)));
             assert_eq!(trees(disk), self.after, "{what}: applied again");
@@ -145,7 +145,7 @@ fn after_a_crash_at_any_call_of_an_undo_plan_and_files_agree() {
             undo_with_crash(&disk, &store_dir, id, store_call);
             let disk = disk.kill();
             let plans = Plans::open(store_dir.open());
-            plans.recover(&host(&disk), &plans.get(case.plan).unwrap().roots, &who()).unwrap();
+            plans.recover(&host(&disk), &plans.get(case.plan).unwrap().roots).unwrap();
             plans.recover_plan(&host(&disk), case.plan, &who()).unwrap();
             let state = plans.get(case.plan).unwrap().state;
             match trees(&disk) {
@@ -156,7 +156,7 @@ fn after_a_crash_at_any_call_of_an_undo_plan_and_files_agree() {
             // It can be undone from any state.
             if state == State::Applied {
                 let request = plan::UndoRequest::by(&who());
-                let undone = plans.undo(&host(&disk), case.plan, &request);
+                let undone = plans.undo(&host(&disk), &plans.get(case.plan).unwrap(), &request);
                 let _ =
                     undone.unwrap_or_else(|error| panic!("{what}: undone again, {}", testkit::chain(&error)));
                 assert_eq!(trees(&disk), case.before, "{what}: undone again");
@@ -236,8 +236,8 @@ fn recovery_keeps_an_edit_made_after_the_crash() {
             assert_eq!(others(&trees(&disk)), others(expected), "crash at {call}, {path}: {state}");
             if state == State::Conflict {
                 conflicts += 1;
-                let kept = recovered.unwrap().kept;
-                assert_eq!(kept.len(), 1, "{kept:?}");
+                let drifted = recovered.unwrap().drifted;
+                assert_eq!(drifted.len(), 1, "{drifted:?}");
             }
         }
     }

@@ -70,7 +70,7 @@ fn conflicting_actors_leave_all_files_unchanged() {
     let before = fixture.trees();
     let error = fixture.apply(plan).unwrap_err();
     let Error::Conflicts { conflicts, .. } = &error else { panic!("{error}") };
-    let actors: Vec<&str> = conflicts[0].sides.iter().map(|side| side.credit.actor.as_str()).collect();
+    let actors: Vec<&str> = conflicts[0].sides.iter().map(|side| side.attribution.actor.as_str()).collect();
     assert_eq!(actors, ["one", "two"]);
     assert_eq!(fixture.trees(), before);
     assert_eq!(fixture.state(plan), State::Conflict);
@@ -90,6 +90,6 @@ fn changes_of_several_actors_are_merged() {
         ("two", vec![write("a/f", with(&[(20, "two")]))]),
     ]);
     let report = fixture.apply(plan).unwrap();
-    assert_eq!(report.files[0].credits.len(), 2);
+    assert_eq!(report.files[0].authors.len(), 2);
     assert_eq!(fixture.read("a/f"), with(&[(3, "one"), (20, "two")]));
 }

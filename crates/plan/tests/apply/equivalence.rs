@@ -157,7 +157,7 @@ impl World {
         let choice = match choice {
             3 => Choice::Content(Some(ContentInput::file(b"settled\n", 0o644).unwrap())),
             4 => Choice::Content(None),
-            by => Choice::Take(conflict.sides[by % conflict.sides.len()].credit.actor.clone()),
+            by => Choice::Take(conflict.sides[by % conflict.sides.len()].attribution.actor.clone()),
         };
         let plan = self.fixture.get(self.plan);
         let resolved =

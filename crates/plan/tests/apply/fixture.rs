@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use filetx::Wait;
 use plan::{
-    Act, ApplyRequest, Change, Error, FileOutcome, PathBytes, Plan, PlanId, Plans, Report, Result, State,
+    ApplyRequest, Change, Edit, Error, FileOutcome, PathBytes, Plan, PlanId, Plans, Report, Result, State,
     UndoRequest,
 };
 use tempfile::TempDir;
@@ -68,11 +68,11 @@ impl Fixture {
         let place = |change: Change| {
             let text = change.path.show().into_owned();
             let (root, path) = text.split_once('/').unwrap();
-            let act = match change.act {
-                Act::Rename { to } => Act::Rename { to: bytes(to.show().split_once('/').unwrap().1) },
-                act => act,
+            let edit = match change.edit {
+                Edit::Rename { to } => Edit::Rename { to: bytes(to.show().split_once('/').unwrap().1) },
+                edit => edit,
             };
-            Change { path: bytes(path), act, ..change }.in_root(self.root_bytes(root))
+            Change { path: bytes(path), edit, ..change }.in_root(self.root_bytes(root))
         };
         changes.into_iter().map(place).collect()
     }
@@ -102,7 +102,7 @@ impl Fixture {
     pub(crate) fn apply_with(&self, plan: PlanId, change: impl FnOnce(&mut ApplyRequest)) -> Result<Report> {
         let mut request = ApplyRequest::by(&actor("bob"));
         change(&mut request);
-        self.plans.apply(&self.host, plan, &request)
+        self.plans.apply(&self.host, &self.plans.get(plan)?, &request)
     }
 
     pub(crate) fn undo(&self, plan: PlanId) -> Result<Report> {
@@ -112,7 +112,7 @@ impl Fixture {
     pub(crate) fn undo_with(&self, plan: PlanId, change: impl FnOnce(&mut UndoRequest)) -> Result<Report> {
         let mut request = UndoRequest::by(&actor("bob"));
         change(&mut request);
-        self.plans.undo(&self.host, plan, &request)
+        self.plans.undo(&self.host, &self.plans.get(plan)?, &request)
     }
 
     pub(crate) fn state(&self, plan: PlanId) -> State {

@@ -121,7 +121,7 @@ fn write_word(folder: &Path, plans: &Plans, notebook: &mut CallLog, new: &str) {
     let found = found.collect::<Vec<_>>().join(" ");
     notebook.record(format!("apply {new} {found}"), |_| {
         let fixture = plan::Host::local(Wait::default());
-        match plans.apply(&fixture, plan.id, &ApplyRequest::by(&actor(new))) {
+        match plans.apply(&fixture, &plan, &ApplyRequest::by(&actor(new))) {
             Ok(_) => "done",
             Err(error) => {
                 assert_eq!(error.code(), "drifted", "{error}");

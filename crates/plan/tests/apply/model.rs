@@ -124,8 +124,10 @@ impl World {
             }
             Action::Apply(changes) => {
                 let Some((id, after)) = self.plan(&plans, changes) else { return };
-                let report = plans.apply(&host(&self.disk), id, &ApplyRequest::by(&who())).unwrap();
-                assert_eq!((report.plan.state, report.left), (State::Applied, 0));
+                let report = plans
+                    .apply(&host(&self.disk), &plans.get(id).unwrap(), &ApplyRequest::by(&who()))
+                    .unwrap();
+                assert_eq!((report.plan.state, report.remaining), (State::Applied, 0));
                 self.applied.push((id, self.model.clone(), after.clone()));
                 self.model = after;
             }
@@ -136,7 +138,9 @@ impl World {
                 let theirs = format!("a person's {number}, edit {}\n", self.edits);
                 self.disk.external_write(&changed[..1], &changed[2..], theirs.as_bytes());
                 self.model.insert((*changed).to_owned(), theirs);
-                let error = plans.apply(&host(&self.disk), id, &ApplyRequest::by(&who())).unwrap_err();
+                let error = plans
+                    .apply(&host(&self.disk), &plans.get(id).unwrap(), &ApplyRequest::by(&who()))
+                    .unwrap_err();
                 assert!(matches!(error, Error::Drifted { .. }), "{error}");
             }
             Action::Crash(changes, at) => {
@@ -170,7 +174,7 @@ impl World {
                 let (id, before, after) = self.applied[usize::from(*which) % self.applied.len()].clone();
                 let changed: Vec<&&str> =
                     PATHS.iter().filter(|path| before.get(**path) != after.get(**path)).collect();
-                let result = plans.undo(&host(&self.disk), id, &UndoRequest::by(&who()));
+                let result = plans.undo(&host(&self.disk), &plans.get(id).unwrap(), &UndoRequest::by(&who()));
                 let holds = |model: &Model, path: &str| self.model.get(path) == model.get(path);
                 let drifts = changed.iter().any(|path| !holds(&after, path) && !holds(&before, path));
                 match result {

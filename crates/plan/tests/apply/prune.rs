@@ -71,7 +71,7 @@ fn target_logs_are_not_work() {
     let fixture = Fixture::new();
     let id = fixture.plan(vec![("coder", vec![write("a/f", "1"), write("b/g", "1")])]);
     let report = fixture.apply_with(id, |request| request.selection.paths = vec!["f".to_owned()]).unwrap();
-    assert_eq!(report.left, 1);
+    assert_eq!(report.remaining, 1);
     assert_eq!(fixture.plans.changesets(id).unwrap().len(), 2);
     let error = fixture.plans.remove(&fixture.get(id), Force::No, &actor("ana")).unwrap_err();
     assert!(matches!(error, Error::Unapplied { changesets: 1, .. }), "{error}");

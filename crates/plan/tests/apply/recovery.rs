@@ -1,6 +1,6 @@
 //! Recovery of interrupted applies.
 
-use plan::{Machine, Plans, RecoveryEnd, State};
+use plan::{Machine, Plans, RecoveryOutcome, State};
 
 use super::fixture::write;
 use super::sim::{StoreDir, apply_with_crash, disk, file, host, ready, trees, who};
@@ -29,9 +29,10 @@ fn the_next_apply_to_the_root_finishes_and_reports_it() {
     assert_eq!(plans.get(id).unwrap().state, State::Applying);
     assert_eq!(plans.interrupted(&host(&disk)).unwrap().len(), 1);
     let other = ready(&plans, vec![(write("a/other", "new"), None)]);
-    let report = plans.apply(&host(&disk), other, &plan::ApplyRequest::by(&who())).unwrap();
+    let report =
+        plans.apply(&host(&disk), &plans.get(other).unwrap(), &plan::ApplyRequest::by(&who())).unwrap();
     let [recovery] = report.recovered.as_slice() else { panic!("{:?}", report.recovered) };
-    assert_eq!((recovery.plan, recovery.end), (id, RecoveryEnd::Finished));
+    assert_eq!((recovery.plan, recovery.outcome), (id, RecoveryOutcome::Finished));
     assert_eq!(plans.get(id).unwrap().state, State::Applied);
     assert_eq!(disk.external_read("b", "g").as_deref(), Some(&b"new"[..]));
     let last = plans.timeline(id).unwrap().pop().unwrap();
@@ -61,10 +62,11 @@ fn another_machine_does_not_recover_it() {
     // A dry run does not finish it either, and reports that it is applying.
     let mut request = plan::ApplyRequest::by(&who());
     request.dry_run = true;
-    assert_eq!(plans.apply(&elsewhere, id, &request).unwrap_err().code(), "conflict");
+    assert_eq!(plans.apply(&elsewhere, &plans.get(id).unwrap(), &request).unwrap_err().code(), "conflict");
     // It does not block applies on that machine.
     let other = ready(&plans, vec![(write("a/other", "new"), None)]);
-    let report = plans.apply(&elsewhere, other, &plan::ApplyRequest::by(&who())).unwrap();
+    let report =
+        plans.apply(&elsewhere, &plans.get(other).unwrap(), &plan::ApplyRequest::by(&who())).unwrap();
     assert_eq!((report.plan.state, report.recovered.len()), (State::Applied, 0));
     assert_eq!(plans.get(id).unwrap().state, State::Applying);
 }
@@ -75,7 +77,7 @@ fn a_renamed_machine_with_the_journal_finishes_it() {
     let plans = Plans::open(store_dir.open());
     assert_eq!(plans.interrupted(&elsewhere(&disk)).unwrap().len(), 1);
     let recovery = plans.recover_plan(&elsewhere(&disk), id, &who()).unwrap().unwrap();
-    assert_eq!(recovery.end, RecoveryEnd::Finished);
+    assert_eq!(recovery.outcome, RecoveryOutcome::Finished);
     assert_eq!(plans.get(id).unwrap().state, State::Applied);
     assert_eq!(disk.external_read("b", "g").as_deref(), Some(&b"new"[..]));
 }
@@ -106,7 +108,7 @@ fn a_failed_sync_after_the_commit_point_is_finished_later() {
         disk.fail_at(call, testkit::sim::Fault::Io, testkit::sim::FaultDuration::Once);
         let store_dir = store_dir.copy();
         let plans = Plans::open(store_dir.open());
-        match plans.apply(&host(&disk), id, &plan::ApplyRequest::by(&who())) {
+        match plans.apply(&host(&disk), &plans.get(id).unwrap(), &plan::ApplyRequest::by(&who())) {
             Ok(report) => assert_eq!(report.plan.state, State::Applied),
             Err(error) if error.code() == "apply-incomplete" => {
                 cut += 1;
@@ -155,7 +157,8 @@ fn a_completion_mark_with_a_known_outcome_is_removed() {
     let plans = Plans::open(store_dir.open());
     assert_eq!((plans.get(id).unwrap().state, marks()), (State::Applied, 1));
     let other = ready(&plans, vec![(write("a/other", "new"), None)]);
-    let report = plans.apply(&host(&disk), other, &plan::ApplyRequest::by(&who())).unwrap();
+    let report =
+        plans.apply(&host(&disk), &plans.get(other).unwrap(), &plan::ApplyRequest::by(&who())).unwrap();
     assert_eq!((report.recovered, marks()), (vec![], 0));
 }
 
@@ -178,7 +181,13 @@ fn crash_after_publish(then: impl Fn(&testkit::sim::SimDisk, &Plans, plan::PlanI
         disk.new_program();
         let store = super::crashing_store::CrashingStore::new(store_dir.open(), &disk, call);
         let mortal = Plans::open(std::sync::Arc::new(store));
-        let Err(error) = mortal.apply(&host(&disk), id, &plan::ApplyRequest::by(&who())) else { continue };
+        let Err(error) = mortal.apply(
+            &host(&disk),
+            &Plans::open(store_dir.open()).get(id).unwrap(),
+            &plan::ApplyRequest::by(&who()),
+        ) else {
+            continue;
+        };
         drop(mortal);
         let disk = disk.kill();
         let plans = Plans::open(store_dir.open());
@@ -211,8 +220,9 @@ fn an_edit_after_an_incomplete_apply_is_modified_since_apply() {
     let cut = crash_after_publish(|disk, plans, id, _| {
         disk.external_write("a", "f", b"mine\n2\nthree\n");
         let recovery = plans.recover_plan(&host(disk), id, &who()).unwrap().unwrap();
-        assert_eq!((recovery.end, recovery.kept.len()), (RecoveryEnd::Finished, 0));
-        let error = plans.undo(&host(disk), id, &plan::UndoRequest::by(&who())).unwrap_err();
+        assert_eq!((recovery.outcome, recovery.drifted.len()), (RecoveryOutcome::Finished, 0));
+        let error =
+            plans.undo(&host(disk), &plans.get(id).unwrap(), &plan::UndoRequest::by(&who())).unwrap_err();
         assert_eq!(error.code(), "modified-since-apply");
         assert_eq!(disk.external_read("b", "g").as_deref(), Some(&b"new"[..]), "nothing is half undone");
     });

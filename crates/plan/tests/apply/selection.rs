@@ -30,9 +30,9 @@ fn a_selection_by_path_leaves_the_rest_ready() {
             request.dry_run = true
         })
         .unwrap();
-    assert_eq!((shown.files.len(), shown.left), (2, 1));
+    assert_eq!((shown.files.len(), shown.remaining), (2, 1));
     let report = fixture.apply_with(plan, |request| request.selection = only(&["src"])).unwrap();
-    assert_eq!((report.plan.state, report.left), (State::Ready, 1));
+    assert_eq!((report.plan.state, report.remaining), (State::Ready, 1));
     assert_eq!(report.files.len(), 2);
     assert_eq!((fixture.read("a/src/x.rs"), fixture.read("a/docs/y.md")), ("newer".into(), "old".into()));
     // Already applied: nothing remains.
@@ -40,7 +40,7 @@ fn a_selection_by_path_leaves_the_rest_ready() {
     assert_eq!(error.code(), "nothing-to-do");
     let report =
         fixture.apply_with(plan, |request| request.selection = only(&["*.txt", "docs/?.md"])).unwrap();
-    assert_eq!((report.plan.state, report.left), (State::Applied, 0));
+    assert_eq!((report.plan.state, report.remaining), (State::Applied, 0));
     assert_eq!(fixture.read("a/docs/y.md"), "new");
     let error = fixture.apply_with(plan, |request| request.selection = only(&["["])).unwrap_err();
     assert_eq!(error.code(), "conflict", "applied plans are not applied again: {error}");
@@ -69,7 +69,8 @@ fn a_renamed_file_is_selected_by_either_name() {
         .plan(vec![("coder", vec![Change::rename(bytes("a/old"), bytes("a/new")), write("a/other", "x")])]);
     let report =
         fixture.apply_with(plan, |request| request.selection.paths = vec!["new".to_owned()]).unwrap();
-    assert_eq!(outcomes(&report), [("new".into(), &FileOutcome::Done), ("old".into(), &FileOutcome::Done)]);
+    assert_eq!(outcomes(&report), [("new".into(), &FileOutcome::Applied)]);
+    assert_eq!(report.files[0].renamed_from, Some(bytes("old")));
     assert!(!fixture.root("a/old").exists());
     assert_eq!(fixture.read("a/new"), "text");
 }
@@ -126,7 +127,7 @@ fn applying_one_actor_then_the_others_equals_applying_all() {
     let _ = fixture.apply_with(plan, of("one")).unwrap();
     let report = fixture.apply_with(plan, of("two")).unwrap();
     assert_eq!(fixture.read("a/f"), lines(&[(2, "one"), (17, "two")]));
-    assert_eq!((report.plan.state, report.left), (State::Applied, 0));
+    assert_eq!((report.plan.state, report.remaining), (State::Applied, 0));
     // Undo, one after the other, in any order.
     let _ = fixture.undo_with(plan, |request| request.selection.actors = vec![actor("one")]).unwrap();
     assert_eq!(fixture.read("a/f"), lines(&[(17, "two")]));
@@ -165,7 +166,7 @@ fn an_edit_follows_an_applied_rename() {
     ]);
     let _ = fixture.apply_with(plan, of("mover")).unwrap();
     let report = fixture.apply_with(plan, of("editor")).unwrap();
-    assert_eq!(outcomes(&report), [("new".into(), &FileOutcome::Done)]);
+    assert_eq!(outcomes(&report), [("new".into(), &FileOutcome::Applied)]);
     assert_eq!(fixture.read("a/new"), lines(&[(3, "edited")]));
     assert!(!fixture.root("a/old").exists());
     assert_eq!(report.plan.state, State::Applied);
@@ -199,7 +200,7 @@ fn changes_recorded_after_a_partial_apply_remain() {
     fixture.plans.mark_ready(plan, &actor("ana")).unwrap();
     let report = fixture.apply(plan).unwrap();
     assert_eq!((fixture.read("a/f"), fixture.read("a/g")), ("two".into(), "one".into()));
-    assert_eq!((report.plan.state, report.left), (State::Applied, 0));
+    assert_eq!((report.plan.state, report.remaining), (State::Applied, 0));
     let _ = fixture.undo(plan).unwrap();
     assert_eq!(fixture.read("a/f"), "old");
 }
@@ -238,8 +239,8 @@ fn a_dry_run_counts_the_remaining_paths() {
         })
         .unwrap();
     let report = fixture.apply_with(plan, of("one")).unwrap();
-    assert_eq!((shown.left, shown.files.len()), (1, 2));
-    assert_eq!((report.left, report.files.len()), (1, 2));
+    assert_eq!((shown.remaining, shown.files.len()), (1, 2));
+    assert_eq!((report.remaining, report.files.len()), (1, 2));
 }
 
 /// A resolution holds for every selection: a rejected change does not return by selecting its
@@ -321,7 +322,10 @@ fn a_resolution_after_a_partial_apply_takes_effect() {
     };
     let apply = |plan, text: &str| {
         let report = fixture.apply(plan).unwrap();
-        assert_eq!((report.plan.state, report.left, fixture.read("a/f")), (State::Applied, 0, text.into()));
+        assert_eq!(
+            (report.plan.state, report.remaining, fixture.read("a/f")),
+            (State::Applied, 0, text.into())
+        );
         let _ = fixture.undo(plan).unwrap();
         assert_eq!((fixture.read("a/f"), fixture.state(plan)), ("old\n".into(), State::Undone));
     };
@@ -387,7 +391,7 @@ fn a_later_apply_over_merged_edits_is_refused_until_undone() {
         request.merge_drift = true;
     };
     let report = fixture.apply_with(plan, merged).unwrap();
-    assert_eq!((report.left, fixture.read("a/f")), (1, lines(&[(2, "a person"), (17, "one")])));
+    assert_eq!((report.remaining, fixture.read("a/f")), (1, lines(&[(2, "a person"), (17, "one")])));
     let error = fixture.apply(plan).unwrap_err();
     assert_eq!(drifted(&error), ["f"]);
     assert!(matches!(error, plan::Error::Drifted { is_merging: true, .. }), "{error}");

@@ -113,7 +113,8 @@ pub(crate) fn apply_with_crash(
 ) -> (bool, u64) {
     let mortal = Arc::new(CrashingStore::new(store_dir.open(), disk, dies_at));
     let plans = Plans::open(Arc::clone(&mortal) as Arc<dyn Store>);
-    let applied = plans.apply(&host(disk), id, &ApplyRequest::by(&who()));
+    let plan = Plans::open(store_dir.open()).get(id).unwrap();
+    let applied = plans.apply(&host(disk), &plan, &ApplyRequest::by(&who()));
     (applied.is_ok(), mortal.calls())
 }
 
@@ -121,7 +122,8 @@ pub(crate) fn apply_with_crash(
 pub(crate) fn undo_with_crash(disk: &SimDisk, store_dir: &StoreDir, id: PlanId, dies_at: u64) -> (bool, u64) {
     let mortal = Arc::new(CrashingStore::new(store_dir.open(), disk, dies_at));
     let plans = Plans::open(Arc::clone(&mortal) as Arc<dyn Store>);
-    let undone = plans.undo(&host(disk), id, &UndoRequest::by(&who()));
+    let plan = Plans::open(store_dir.open()).get(id).unwrap();
+    let undone = plans.undo(&host(disk), &plan, &UndoRequest::by(&who()));
     (undone.is_ok(), mortal.calls())
 }
 

@@ -1,6 +1,6 @@
 //! Undo: of all, of a selection, of an undo; and modified files.
 
-use plan::{Error, FileOutcome, ModifiedBy, Purpose, State};
+use plan::{ChangeKind, Error, FileOutcome, ModifiedBy, Purpose, Report, State};
 
 use super::fixture::{Fixture, actor, bytes, delete, outcomes, write};
 use plan::Change;
@@ -161,7 +161,7 @@ fn changes_reverted_by_hand_are_unchanged_by_undo() {
     fixture.write("a/f", "old");
     assert_eq!(fixture.undo(plan).unwrap_err().code(), "nothing-to-do");
     let shown = fixture.undo_with(plan, |request| request.dry_run = true).unwrap();
-    assert_eq!(outcomes(&shown), [("f".into(), &FileOutcome::Untouched)]);
+    assert_eq!(outcomes(&shown), [("f".into(), &FileOutcome::Unchanged)]);
 }
 
 #[test]
@@ -220,4 +220,33 @@ fn a_file_unchanged_by_the_plan_has_nothing_to_undo() {
     let _ = fixture.undo(plan).unwrap();
     assert_eq!((fixture.read("a/f"), fixture.state(plan)), ("new".into(), State::Undone));
     assert!(!fixture.root("a/g").exists());
+}
+
+/// Each report names both paths of a rename, without another read of the store.
+#[test]
+fn apply_undo_and_redo_report_a_rename_once() {
+    let fixture = Fixture::new();
+    fixture.write("a/old", "1\n2\n3\n4\n5\n");
+    let plan = fixture.plan(vec![
+        ("mover", vec![Change::rename(bytes("a/old"), bytes("a/new"))]),
+        ("editor", vec![write("a/old", "1\n2\n3\n4\nfive\n")]),
+    ]);
+    let check = |report: &Report, path: &str, from: &str| {
+        let [file] = report.files.as_slice() else { panic!("{:?}", report.files) };
+        let paths = (file.key.path.clone(), file.renamed_from.clone(), file.change);
+        assert_eq!(paths, (bytes(path), Some(bytes(from)), ChangeKind::Rename));
+        assert!(file.before.is_some() && file.after.is_some() && file.before != file.after);
+        let mut actors: Vec<&str> = file.authors.iter().map(|author| author.actor.as_str()).collect();
+        actors.sort_unstable();
+        assert_eq!(actors, ["editor", "mover"]);
+    };
+    check(&fixture.apply_with(plan, |request| request.dry_run = true).unwrap(), "new", "old");
+    check(&fixture.apply(plan).unwrap(), "new", "old");
+    check(&fixture.undo_with(plan, |request| request.dry_run = true).unwrap(), "old", "new");
+    let undo = fixture.undo(plan).unwrap();
+    check(&undo, "old", "new");
+    let redo = fixture.undo(undo.plan.id).unwrap();
+    let [file] = redo.files.as_slice() else { panic!("{:?}", redo.files) };
+    assert_eq!((&file.key.path, &file.renamed_from), (&bytes("new"), &Some(bytes("old"))));
+    assert_eq!((fixture.read("a/new"), fixture.state(plan)), ("1\n2\n3\n4\nfive\n".into(), State::Applied));
 }

@@ -27,7 +27,7 @@ fn at_call(call: u64, seen: &mut [u64; 4]) -> u64 {
     let plan = ready(&plans, vec![(write("a/f", "new"), file("old")), (write("b/g", "new"), file("old"))]);
     disk.new_program();
     disk.on_call(call, |disk| disk.external_write("a", "f", b"edited"));
-    let applied = plans.apply(&host(&disk), plan, &ApplyRequest::by(&who()));
+    let applied = plans.apply(&host(&disk), &plans.get(plan).unwrap(), &ApplyRequest::by(&who()));
     let text = |root: &str, path: &str| format!("{:?}", disk.tree(root)[path]);
     let Ok(report) = applied else {
         assert_eq!(plans.get(plan).unwrap().state, State::Conflict, "call {call}");
@@ -37,15 +37,15 @@ fn at_call(call: u64, seen: &mut [u64; 4]) -> u64 {
     };
     let of_f = &report.files[0].outcome;
     let (place, state) = match of_f {
-        FileOutcome::Done => (0, State::Applied),
-        FileOutcome::Kept { .. } => (1, State::Conflict),
-        FileOutcome::Mismatch => (2, State::Conflict),
+        FileOutcome::Applied => (0, State::Applied),
+        FileOutcome::Drifted { .. } => (1, State::Conflict),
+        FileOutcome::VerifyFailed => (2, State::Conflict),
         other => panic!("call {call}: {other:?}"),
     };
     seen[place] += 1;
-    assert_eq!((report.plan.state, &report.files[1].outcome), (state, &FileOutcome::Done), "call {call}");
+    assert_eq!((report.plan.state, &report.files[1].outcome), (state, &FileOutcome::Applied), "call {call}");
     assert_eq!(
-        (report.kept().count(), report.mismatched().count()),
+        (report.drifted().count(), report.verify_failed().count()),
         (usize::from(place == 1), usize::from(place == 2))
     );
     if call < disk.calls() {
@@ -53,7 +53,7 @@ fn at_call(call: u64, seen: &mut [u64; 4]) -> u64 {
     }
     if place == 2 {
         let error = report.plan.detail.error.as_deref().unwrap();
-        assert_eq!(error, "1 file was written and held something else afterwards");
+        assert_eq!(error, "1 file was written and held another content afterwards");
         let events = plans.timeline(plan).unwrap();
         let noted = events.iter().find_map(|event| event.body.pointer("/note/mismatched"));
         assert_eq!(noted, Some(&serde_json::json!(["f"])), "{events:?}");

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use plan::{
-    Change, FileDiff, OverlaySource, Selection, Sign, StoredBlobs, Strategy, What, diffs, write_patch,
+    Change, ChangeKind, FileDiff, OverlaySource, Selection, Sign, StoredBlobs, Strategy, diffs, write_patch,
 };
 use testkit::report::{figure, is_proof};
 use testkit::seed;
@@ -114,10 +114,10 @@ fn changes(old: &Tree, new: &Tree, renames: &[(Vec<u8>, Vec<u8>)]) -> Vec<Change
                 let mode = Some(if *executable { 0o755 } else { 0o644 });
                 Change::new(
                     bytes(path),
-                    plan::Act::Write { content: plan::ContentSource::Bytes(content.clone()), mode },
+                    plan::Edit::Write { content: plan::ContentSource::Bytes(content.clone()), mode },
                 )
             }
-            (Node::Symlink(target), _) => Change::symlink(bytes(path), target.clone()),
+            (Node::Symlink(target), _) => Change::symlink(bytes(path), bytes(target.clone())),
         });
     }
     changes
@@ -311,8 +311,8 @@ fn a_rename_onto_another_file_is_a_change_and_a_deletion() {
     fixture.write("b", "b\n");
     fixture.sealed("coder", vec![Change::delete(bytes("b")), Change::rename(bytes("a"), bytes("b"))]);
     let shown: Vec<_> =
-        fixture.diffs().iter().map(|diff| (diff.key.path.show().into_owned(), diff.what)).collect();
-    assert_eq!(shown, [("a".to_owned(), What::Deleted), ("b".to_owned(), What::Modified)]);
+        fixture.diffs().iter().map(|diff| (diff.key.path.show().into_owned(), diff.change)).collect();
+    assert_eq!(shown, [("a".to_owned(), ChangeKind::Delete), ("b".to_owned(), ChangeKind::Modify)]);
     git_apply(&fixture.root, &fixture.patch()).unwrap();
     assert_eq!(read(&fixture.root), Tree::from([(b"b".to_vec(), Node::File(b"a\n".to_vec(), false))]));
 }
@@ -337,7 +337,7 @@ fn a_diff_has_hunks_and_counts() {
         .map(|diff| {
             (
                 diff.key.path.show().into_owned(),
-                diff.what,
+                diff.change,
                 diff.binary,
                 diff.added,
                 diff.removed,
@@ -346,10 +346,10 @@ fn a_diff_has_hunks_and_counts() {
         })
         .collect();
     let expected = [
-        ("b".into(), What::Modified, true, 0, 0, 0),
-        ("f".into(), What::Modified, false, 2, 1, 2),
-        ("new".into(), What::Renamed, false, 0, 0, 0),
-        ("tool".into(), What::Created, false, 1, 0, 1),
+        ("b".into(), ChangeKind::Modify, true, 0, 0, 0),
+        ("f".into(), ChangeKind::Modify, false, 2, 1, 2),
+        ("new".into(), ChangeKind::Rename, false, 0, 0, 0),
+        ("tool".into(), ChangeKind::Create, false, 1, 0, 1),
     ];
     assert_eq!(seen, expected);
     let hunk = &diffs[1].hunks[0];
@@ -359,7 +359,7 @@ fn a_diff_has_hunks_and_counts() {
     assert_eq!(json[1]["hunks"][0]["lines"][2], serde_json::json!({"sign": "+", "text": "two\n"}));
     assert_eq!((json[0]["old"]["bytes"].as_u64(), json[0]["new"]["bytes"].as_u64()), (Some(2), Some(1)));
     assert_eq!(json[2]["renamed_from"], "old");
-    assert_eq!(json[3]["credits"][0]["actor"], "coder");
+    assert_eq!(json[3]["authors"][0]["actor"], "coder");
 }
 
 #[test]
@@ -389,7 +389,7 @@ fn permission_bits_of_new_files_are_in_a_comment() {
             new("secret", 0o600),
             new("tool", 0o755),
             write_with_mode("empty", "", 0o640),
-            Change::symlink(bytes("link"), "plain"),
+            Change::symlink(bytes("link"), bytes("plain")),
             Change::mode(bytes("known"), 0o700),
         ],
     );

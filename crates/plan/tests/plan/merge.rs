@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use plan::{
-    BlobSource, Clash, Combined, CombinedChange, Conflict, ConflictHunk, Content, ContentKind, Credit, Error,
-    FinalChange, Folded, OverlaySource, PathKey, Result, Settled, Strategy, TEXT_BYTES_MAX, combine,
+    Attribution, BlobSource, ChangesetDelta, Combined, CombinedChange, Conflict, ConflictHunk, ConflictKind,
+    Content, ContentKind, Error, FinalChange, MergeOutcome, OverlaySource, PathKey, Result, Strategy,
+    TEXT_BYTES_MAX, combine,
 };
 use store::{BlobHash, ChangesetId, Time};
 
@@ -15,7 +16,7 @@ use super::fixture::{actor, bytes};
 #[derive(Default)]
 pub(crate) struct World {
     contents: HashMap<BlobHash, Arc<[u8]>>,
-    pub folded: Vec<Folded>,
+    pub folded: Vec<ChangesetDelta>,
 }
 
 impl BlobSource for World {
@@ -49,8 +50,12 @@ impl World {
 
     /// Adds the changeset of an actor.
     pub(crate) fn actor(&mut self, name: &str) -> &mut Self {
-        let credit = Credit { actor: actor(name), changeset: ChangesetId::new() };
-        self.folded.push(Folded { credit, builds_on: Vec::new(), changes: BTreeMap::new() });
+        let credit = Attribution { actor: actor(name), changeset: ChangesetId::new() };
+        self.folded.push(ChangesetDelta {
+            attribution: credit,
+            builds_on: Vec::new(),
+            changes: BTreeMap::new(),
+        });
         self
     }
 
@@ -155,8 +160,11 @@ fn overlapping_edits_are_a_conflict_with_hunks_and_actors() {
     let (base, one, two) = (world.file("a\nb\nc\n"), world.file("a\nx\nc\n"), world.file("a\ny\nc\n"));
     world.actor("one").change("f", base.clone(), one.clone()).actor("two").change("f", base.clone(), two);
     let conflict = world.clash();
-    assert_eq!((conflict.clash, conflict.key.clone(), conflict.base.clone()), (Clash::Lines, key("f"), base));
-    let actors: Vec<&str> = conflict.sides.iter().map(|side| side.credit.actor.as_str()).collect();
+    assert_eq!(
+        (conflict.kind, conflict.key.clone(), conflict.base.clone()),
+        (ConflictKind::Lines, key("f"), base)
+    );
+    let actors: Vec<&str> = conflict.sides.iter().map(|side| side.attribution.actor.as_str()).collect();
     assert_eq!((actors, &conflict.sides[0].after), (vec!["one", "two"], &one));
     let hunk = &conflict.hunks[0];
     assert_eq!(
@@ -164,14 +172,14 @@ fn overlapping_edits_are_a_conflict_with_hunks_and_actors() {
         (2, &"b\n".into(), &"x\n".into(), &"y\n".into())
     );
     let json = serde_json::to_value(&conflict).unwrap();
-    assert_eq!((json["path"].as_str(), json["clash"].as_str()), (Some("f"), Some("lines")));
+    assert_eq!((json["path"].as_str(), json["kind"].as_str()), (Some("f"), Some("lines")));
     assert_eq!(json["sides"][1]["actor"], "two");
 }
 
 /// Line, our lines and their lines of every conflict hunk, with the names of the actors.
 fn sides(world: &World) -> Vec<(u64, String, String)> {
-    let side = |credits: &[Credit], lines: &[String]| {
-        let actors: Vec<&str> = credits.iter().map(|credit| credit.actor.as_str()).collect();
+    let side = |authors: &[Attribution], lines: &[String]| {
+        let actors: Vec<&str> = authors.iter().map(|author| author.actor.as_str()).collect();
         format!("{}: {}", actors.join(", "), lines.concat().trim_end())
     };
     let conflict = world.clash();
@@ -255,7 +263,7 @@ fn each_edit_is_merged_against_its_own_base() {
     let combined = world.combined(Strategy::ThreeWay);
     let (_, change) = combined.changes().next().unwrap();
     assert_eq!(change.base, second, "the root is expected to hold what the last one found there");
-    assert_eq!(change.credits.len(), 2);
+    assert_eq!(change.authors.len(), 2);
 }
 
 #[test]
@@ -293,7 +301,7 @@ fn a_change_that_reverts_itself_is_omitted() {
     check(&world, &[]);
 }
 
-fn clash_of(make: impl Fn(&mut World) -> [(Option<Content>, Option<Content>); 2]) -> Clash {
+fn clash_of(make: impl Fn(&mut World) -> [(Option<Content>, Option<Content>); 2]) -> ConflictKind {
     let clash = |swap: bool| {
         let mut world = World::default();
         let mut sides = make(&mut world);
@@ -302,7 +310,7 @@ fn clash_of(make: impl Fn(&mut World) -> [(Option<Content>, Option<Content>); 2]
         }
         let [one, two] = sides;
         world.actor("one").change("f", one.0, one.1).actor("two").change("f", two.0, two.1);
-        world.clash().clash
+        world.clash().kind
     };
     assert_eq!(clash(false), clash(true), "the order does not matter");
     clash(false)
@@ -311,21 +319,21 @@ fn clash_of(make: impl Fn(&mut World) -> [(Option<Content>, Option<Content>); 2]
 #[test]
 fn changes_conflict_by_kind() {
     let against = |base: Option<Content>, one, two| [(base.clone(), one), (base, two)];
-    assert_eq!(clash_of(|w| against(w.file("a"), w.file("b"), None)), Clash::Deleted);
-    assert_eq!(clash_of(|w| against(None, w.file("a\n"), w.file("b\n"))), Clash::Created);
-    assert_eq!(clash_of(|w| against(None, w.file("a\n"), w.file("\0"))), Clash::Created);
-    assert_eq!(clash_of(|w| against(None, w.file("a"), w.with_mode("a", 0o755))), Clash::Mode);
-    assert_eq!(clash_of(|w| against(None, w.file("a"), w.symlink("a"))), Clash::Kind);
-    assert_eq!(clash_of(|w| against(None, w.symlink("b"), w.symlink("a"))), Clash::Kind);
-    assert_eq!(clash_of(|w| against(w.symlink("c"), w.symlink("b"), w.symlink("a"))), Clash::Kind);
-    assert_eq!(clash_of(|w| against(w.file("c"), w.symlink("b"), w.file("a"))), Clash::Kind);
-    assert_eq!(clash_of(|w| against(w.file("\0a"), w.file("\0b"), w.file("\0c"))), Clash::Binary);
+    assert_eq!(clash_of(|w| against(w.file("a"), w.file("b"), None)), ConflictKind::Deleted);
+    assert_eq!(clash_of(|w| against(None, w.file("a\n"), w.file("b\n"))), ConflictKind::Created);
+    assert_eq!(clash_of(|w| against(None, w.file("a\n"), w.file("\0"))), ConflictKind::Created);
+    assert_eq!(clash_of(|w| against(None, w.file("a"), w.with_mode("a", 0o755))), ConflictKind::Mode);
+    assert_eq!(clash_of(|w| against(None, w.file("a"), w.symlink("a"))), ConflictKind::FileType);
+    assert_eq!(clash_of(|w| against(None, w.symlink("b"), w.symlink("a"))), ConflictKind::FileType);
+    assert_eq!(clash_of(|w| against(w.symlink("c"), w.symlink("b"), w.symlink("a"))), ConflictKind::FileType);
+    assert_eq!(clash_of(|w| against(w.file("c"), w.symlink("b"), w.file("a"))), ConflictKind::FileType);
+    assert_eq!(clash_of(|w| against(w.file("\0a"), w.file("\0b"), w.file("\0c"))), ConflictKind::Binary);
     assert_eq!(
         clash_of(|w| against(w.file("a"), w.with_mode("a", 0o755), w.with_mode("a", 0o600))),
-        Clash::Mode
+        ConflictKind::Mode
     );
     let long = |w: &mut World| w.file("long").map(|content| Content { bytes: TEXT_BYTES_MAX + 1, ..content });
-    assert_eq!(clash_of(|w| against(w.file("a"), w.file("b"), long(w))), Clash::Binary);
+    assert_eq!(clash_of(|w| against(w.file("a"), w.file("b"), long(w))), ConflictKind::Binary);
 }
 
 #[test]
@@ -349,7 +357,7 @@ fn an_edit_follows_a_rename() {
     let shown = combined.diff_entries();
     assert_eq!(shown.len(), 1);
     assert_eq!(
-        (shown[0].renamed_from.clone(), &shown[0].old, shown[0].credits.len()),
+        (shown[0].renamed_from.clone(), &shown[0].old, shown[0].authors.len()),
         (Some(bytes("old")), &base, 2)
     );
     let new = combined.changes().find(|(at, _)| **at == key("new")).unwrap().1;
@@ -372,14 +380,14 @@ fn different_renames_or_a_rename_and_a_deletion_conflict() {
     world.actor("one").rename("old", "x", base.clone(), base.clone());
     world.actor("two").rename("old", "y", base.clone(), base.clone());
     let conflict = world.clash();
-    assert_eq!((conflict.clash, &conflict.key), (Clash::Renamed, &key("old")));
+    assert_eq!((conflict.kind, &conflict.key), (ConflictKind::Renamed, &key("old")));
     let others: Vec<_> = conflict.others.iter().map(|other| other.path.show().into_owned()).collect();
     assert_eq!(others, ["x", "y"]);
     let mut world = World::default();
     let base = world.file("a");
     world.actor("one").rename("old", "x", base.clone(), base.clone());
     world.actor("two").change("old", base, None);
-    assert_eq!(world.clash().clash, Clash::Renamed);
+    assert_eq!(world.clash().kind, ConflictKind::Renamed);
 }
 
 #[test]
@@ -389,7 +397,7 @@ fn a_file_at_the_path_of_a_folder_is_a_conflict() {
     world.actor("one").change("a", None, text.clone()).change("a-b", None, text.clone());
     world.actor("two").change("a/b/c", None, text);
     let conflict = world.clash();
-    assert_eq!((conflict.clash, &conflict.key), (Clash::Folder, &key("a")));
+    assert_eq!((conflict.kind, &conflict.key), (ConflictKind::Folder, &key("a")));
     assert_eq!(conflict.others[0].path, bytes("a/b/c"));
     assert_eq!(conflict.sides.len(), 2);
     assert_eq!(world.combined(Strategy::ThreeWay).changes().count(), 1, "the other path is not concerned");
@@ -414,7 +422,7 @@ fn files_swapped_by_one_actor_merge_with_edits_of_another() {
     // The contents of `a` and `b` are swapped: both paths exist, so neither file was renamed.
     world.actor("one").change("a", a.clone(), b.clone()).change("b", b, a.clone());
     world.actor("two").change("a", a, edited);
-    assert_eq!(world.clash().clash, Clash::Lines);
+    assert_eq!(world.clash().kind, ConflictKind::Lines);
 }
 
 #[test]
@@ -462,9 +470,9 @@ fn strategies() {
     world.actor("two").change("f", base, two);
     let combined = world.combined(Strategy::FailOnConflict);
     let conflicts: Vec<_> =
-        combined.conflicts().map(|conflict| (conflict.clash, conflict.key.clone())).collect();
-    assert_eq!(conflicts, [(Clash::Several, key("f"))]);
-    assert!(matches!(combined.paths[&key("only")], Settled::Change(_)));
+        combined.conflicts().map(|conflict| (conflict.kind, conflict.key.clone())).collect();
+    assert_eq!(conflicts, [(ConflictKind::MultipleChanges, key("f"))]);
+    assert!(matches!(combined.paths[&key("only")], MergeOutcome::Resolved(_)));
     let texts = world.texts(Strategy::LastWins);
     assert_eq!(texts[0], ("f".to_owned(), Some("a\nb\nc\nD\n".to_owned())));
     // The change recorded last, not the changeset started last.
@@ -495,7 +503,7 @@ fn a_change_that_builds_on_others_has_their_root_base() {
         change.base
     };
     assert_eq!(root_base(&world, Strategy::ThreeWay), from, "the control");
-    let below = world.folded[..2].iter().map(|folded| folded.credit.changeset).collect();
+    let below = world.folded[..2].iter().map(|folded| folded.attribution.changeset).collect();
     world.folded.last_mut().unwrap().builds_on = below;
     check(&world, &[("f", Some(&text(["A", "B", "C", "D"])))]);
     for strategy in [Strategy::ThreeWay, Strategy::LastWins] {
@@ -510,7 +518,7 @@ fn a_rename_that_builds_on_an_edit_has_the_root_base() {
     let mut world = World::default();
     let (base, edited) = (world.file("a\n"), world.file("A\n"));
     world.actor("one").change("f", base.clone(), edited.clone());
-    let below = vec![world.folded[0].credit.changeset];
+    let below = vec![world.folded[0].attribution.changeset];
     world.actor("two").rename("f", "g", edited.clone(), edited.clone());
     world.folded.last_mut().unwrap().builds_on = below;
     let combined = world.combined(Strategy::ThreeWay);

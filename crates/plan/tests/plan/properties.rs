@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 
 use plan::{
-    ChangeEntry, Clash, Content, ContentKind, Credit, Folded, Operation, PathKey, Strategy as Combining, fold,
+    Attribution, ChangeEntry, ChangesetDelta, ConflictKind, Content, ContentKind, Operation, PathKey,
+    Strategy as Combining, fold,
 };
 use proptest::prelude::*;
 use store::{BlobHash, ChangesetId, Time};
@@ -88,7 +89,7 @@ fn folder(there: &[Option<u8>]) -> Folder {
 }
 
 /// The folded changeset of an actor. Its times do not depend on the order of the merge.
-fn folded(number: usize, first: &Folder, acts: &[Act]) -> Folded {
+fn folded(number: usize, first: &Folder, acts: &[Act]) -> ChangesetDelta {
     let mut folder = first.clone();
     let mut entries = Vec::new();
     for act in acts {
@@ -98,13 +99,13 @@ fn folded(number: usize, first: &Folder, acts: &[Act]) -> Folded {
         entry.at = Time::from_micros((number * 100) as i64 + entry.sequence as i64);
     }
     let changeset = ChangesetId::from_bytes([number as u8 + 1; 16]);
-    fold(Credit { actor: actor(&format!("actor {number}")), changeset }, &entries)
+    fold(Attribution { actor: actor(&format!("actor {number}")), changeset }, &entries)
 }
 
 /// The result of a merge: final contents and conflicts.
-type Outcome = (BTreeMap<PathKey, Option<Content>>, BTreeMap<PathKey, Clash>);
+type Outcome = (BTreeMap<PathKey, Option<Content>>, BTreeMap<PathKey, ConflictKind>);
 
-fn outcome(changesets: &[Folded], strategy: Combining) -> Outcome {
+fn outcome(changesets: &[ChangesetDelta], strategy: Combining) -> Outcome {
     let mut world = World::default();
     world.folded = changesets.to_vec();
     for number in 0..CONTENTS {
@@ -112,20 +113,20 @@ fn outcome(changesets: &[Folded], strategy: Combining) -> Outcome {
     }
     let combined = world.combined(strategy);
     let changes = combined.changes().map(|(key, change)| (key.clone(), change.after.clone()));
-    let conflicts = combined.conflicts().map(|conflict| (conflict.key.clone(), conflict.clash));
+    let conflicts = combined.conflicts().map(|conflict| (conflict.key.clone(), conflict.kind));
     (changes.collect(), conflicts.collect())
 }
 
 /// The contents that a merge must not lose: those that an actor wrote, and those of files that no
 /// actor changed or deleted.
-fn must_be_kept(first: &Folder, changesets: &[Folded]) -> Vec<Content> {
+fn must_be_kept(first: &Folder, changesets: &[ChangesetDelta]) -> Vec<Content> {
     let mut kept = Vec::new();
     for change in changesets.iter().flat_map(|folded| folded.changes.values()) {
         let is_as_it_was = change.renamed_from.is_some() && change.after == change.renamed_base;
         kept.extend(change.after.clone().filter(|_| !is_as_it_was));
     }
     for (path, content) in first {
-        let is_untouched = |folded: &Folded| {
+        let is_untouched = |folded: &ChangesetDelta| {
             let renamed = folded.changes.values().find(|change| change.renamed_from == Some(bytes(path)));
             renamed.map_or(!folded.changes.contains_key(&key(path)), |new| new.after == new.renamed_base)
         };
@@ -156,7 +157,7 @@ proptest! {
         for act in &acts {
             entries.extend(entry(&mut folder, act, entries.len() as u64 + 1));
         }
-        let credit = Credit { actor: actor("one"), changeset: ChangesetId::from_bytes([1; 16]) };
+        let credit = Attribution { actor: actor("one"), changeset: ChangesetId::from_bytes([1; 16]) };
         let folded = fold(credit, &entries);
         for path in PATHS {
             match folded.changes.get(&key(path)) {
@@ -183,14 +184,14 @@ proptest! {
         acts in proptest::collection::vec(proptest::collection::vec(act(), 0..5), 2..4),
     ) {
         let first = folder(&there);
-        let changesets: Vec<Folded> = acts.iter().enumerate().map(|(number, acts)| folded(number, &first, acts)).collect();
+        let changesets: Vec<ChangesetDelta> = acts.iter().enumerate().map(|(number, acts)| folded(number, &first, acts)).collect();
         for strategy in [Combining::ThreeWay, Combining::FailOnConflict, Combining::LastWins] {
             let expected = outcome(&changesets, strategy);
             let mut order = changesets.clone();
             for turn in 0..order.len() {
                 order.rotate_left(1);
                 prop_assert_eq!(&outcome(&order, strategy), &expected, "{:?}, {} turns", strategy, turn);
-                let reversed: Vec<Folded> = order.iter().rev().cloned().collect();
+                let reversed: Vec<ChangesetDelta> = order.iter().rev().cloned().collect();
                 prop_assert_eq!(&outcome(&reversed, strategy), &expected, "{:?}, {} turns, reversed", strategy, turn);
             }
         }

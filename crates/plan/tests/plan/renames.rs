@@ -1,6 +1,6 @@
 //! Renames: two files never get one name without a conflict.
 
-use plan::{Clash, Content, PathKey, Settled, Strategy};
+use plan::{ConflictKind, Content, MergeOutcome, PathKey, Strategy};
 use store::Time;
 
 use super::fixture::bytes;
@@ -21,16 +21,16 @@ fn in_both_orders(one: Recorder, two: Recorder) -> [World; 2] {
 /// Checks that in both orders the path has one conflict of this kind between one and two, which
 /// holds the old names, so that none of these paths can be applied.
 #[track_caller]
-fn check_clash(one: Recorder, two: Recorder, path: &str, clash: Clash, old_names: &[&str]) {
+fn check_clash(one: Recorder, two: Recorder, path: &str, clash: ConflictKind, old_names: &[&str]) {
     for world in in_both_orders(one, two) {
         for strategy in [Strategy::ThreeWay, Strategy::FailOnConflict] {
             let combined = world.combined(strategy);
             let conflicts: Vec<_> = combined.conflicts().collect();
             assert_eq!(conflicts.len(), 1, "{strategy:?} {combined:#?}");
             let mut actors: Vec<&str> =
-                conflicts[0].sides.iter().map(|side| side.credit.actor.as_str()).collect();
+                conflicts[0].sides.iter().map(|side| side.attribution.actor.as_str()).collect();
             actors.sort_unstable();
-            assert_eq!((&conflicts[0].key, conflicts[0].clash), (&key(path), clash), "{strategy:?}");
+            assert_eq!((&conflicts[0].key, conflicts[0].kind), (&key(path), clash), "{strategy:?}");
             assert_eq!(actors, ["one", "two"]);
             let names: Vec<_> = conflicts[0].old_names.iter().map(|name| name.show().into_owned()).collect();
             assert_eq!(names, old_names);
@@ -63,7 +63,7 @@ fn two_makes(world: &mut World) {
 
 #[test]
 fn a_rename_onto_a_path_that_another_creates_is_a_conflict() {
-    check_clash(one_renames, two_makes, "new", Clash::SameName, &["old"]);
+    check_clash(one_renames, two_makes, "new", ConflictKind::SamePath, &["old"]);
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn renames_of_two_files_to_one_name_are_a_conflict() {
         let other = world.file("other\n");
         world.actor("two").rename("other", "new", other.clone(), other);
     }
-    check_clash(one_renames, two, "new", Clash::SameName, &["old", "other"]);
+    check_clash(one_renames, two, "new", ConflictKind::SamePath, &["old", "other"]);
 }
 
 fn one_replaces(world: &mut World) {
@@ -86,7 +86,7 @@ fn a_rename_onto_a_file_that_another_edits_is_a_conflict() {
         let (b, edited) = (world.file("b\n"), world.file("b\nmore\n"));
         world.actor("two").change("b", b, edited);
     }
-    check_clash(one_replaces, two, "b", Clash::SameName, &["a"]);
+    check_clash(one_replaces, two, "b", ConflictKind::SamePath, &["a"]);
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn a_rename_onto_a_file_that_another_deletes_is_a_conflict() {
         let b = world.file("b\n");
         world.actor("two").change("b", b, None);
     }
-    check_clash(one_replaces, two, "b", Clash::SameName, &["a"]);
+    check_clash(one_replaces, two, "b", ConflictKind::SamePath, &["a"]);
 }
 
 /// One renames `a` onto `b`, which two renames: as if one had deleted `b`.
@@ -105,7 +105,7 @@ fn a_rename_onto_a_file_that_another_renames_is_a_conflict() {
         let b = world.file("b\n");
         world.actor("two").rename("b", "c", b.clone(), b);
     }
-    check_clash(one_replaces, two, "b", Clash::Renamed, &["a"]);
+    check_clash(one_replaces, two, "b", ConflictKind::Renamed, &["a"]);
 }
 
 /// An edit of the old name by the actor who created the new one is neither lost nor another
@@ -116,7 +116,7 @@ fn an_edit_of_the_old_name_is_held_by_the_conflict_of_the_new_name() {
         let (old, edited, made) = (world.file("old\n"), world.file("old\nmore\n"), world.file("made\n"));
         world.actor("two").change("old", old, edited).change("new", None, made);
     }
-    check_clash(one_renames, two, "new", Clash::SameName, &["old"]);
+    check_clash(one_renames, two, "new", ConflictKind::SamePath, &["old"]);
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn a_conflict_under_a_new_name_holds_the_old_name() {
         let keys: Vec<&PathKey> = combined.paths.keys().collect();
         assert_eq!(keys, [&key("new")]);
         let conflict = combined.conflicts().next().unwrap();
-        assert_eq!((conflict.clash, &conflict.old_names), (Clash::Lines, &vec![bytes("old")]));
+        assert_eq!((conflict.kind, &conflict.old_names), (ConflictKind::Lines, &vec![bytes("old")]));
     }
 }
 
@@ -179,7 +179,7 @@ fn a_renamed_file_at_the_path_of_a_folder_holds_its_old_name() {
         let made = world.file("made\n");
         world.actor("two").change("new/below", None, made);
     }
-    check_clash(one_renames, two, "new", Clash::Folder, &["old"]);
+    check_clash(one_renames, two, "new", ConflictKind::Folder, &["old"]);
 }
 
 /// Three renames build on each other: `c`, then `b`, then `a`. An edit of the first name follows to
@@ -189,7 +189,7 @@ fn an_edit_follows_a_chain_of_renames() {
     let mut world = World::default();
     let (text, edited) = (world.file("x\n"), world.file("x\nedited\n"));
     let builds = |world: &mut World, below: Vec<usize>| {
-        let below = below.iter().map(|place| world.folded[*place].credit.changeset).collect();
+        let below = below.iter().map(|place| world.folded[*place].attribution.changeset).collect();
         world.folded.last_mut().unwrap().builds_on = below;
     };
     world.actor("one").rename("c", "b", text.clone(), text.clone());
@@ -211,7 +211,7 @@ fn a_rename_and_its_reverse_are_no_rename() {
     let mut world = World::default();
     let (text, edited) = (world.file("x\n"), world.file("y\n"));
     world.actor("one").rename("a", "b", text.clone(), edited.clone());
-    let below = vec![world.folded[0].credit.changeset];
+    let below = vec![world.folded[0].attribution.changeset];
     world.actor("two").rename("b", "a", edited.clone(), edited);
     world.folded.last_mut().unwrap().builds_on = below;
     check(&world, &[("a", Some("y\n"))]);
@@ -230,8 +230,8 @@ fn the_base_of_the_old_name_is_the_last_one_found() {
     check(&world, &[("new", Some("ONE\nb\nPERSON\nd\nTWO\n")), ("old", None)]);
     let base = |path: &str| -> Option<Content> {
         match &world.combined(Strategy::ThreeWay).paths[&key(path)] {
-            Settled::Change(change) => change.base.clone(),
-            Settled::Conflict(conflict) => panic!("{conflict:?}"),
+            MergeOutcome::Resolved(change) => change.base.clone(),
+            MergeOutcome::Conflict(conflict) => panic!("{conflict:?}"),
         }
     };
     assert_eq!((base("old"), base("new")), (second, None));

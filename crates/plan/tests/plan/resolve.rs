@@ -1,13 +1,13 @@
 //! Resolutions of conflicts.
 
-use plan::{Change, Choice, Clash, PathKey, Plan, Selection, State, Step, Strategy};
+use plan::{Change, Choice, ConflictKind, PathKey, Plan, Selection, State, Step, Strategy};
 
 use super::fixture::*;
 
 impl Fixture {
-    fn conflicts(&self) -> Vec<(Clash, String)> {
+    fn conflicts(&self) -> Vec<(ConflictKind, String)> {
         let combined = self.plans.combine(self.plan.id, &Selection::default(), Strategy::ThreeWay).unwrap();
-        combined.conflicts().map(|conflict| (conflict.clash, conflict.key.path.show().into_owned())).collect()
+        combined.conflicts().map(|conflict| (conflict.kind, conflict.key.path.show().into_owned())).collect()
     }
 
     /// The final contents by path.
@@ -46,7 +46,7 @@ impl Fixture {
 #[test]
 fn taking_the_version_of_an_actor_resolves_durably() {
     let fixture = Fixture::in_conflict();
-    assert_eq!(fixture.conflicts(), [(Clash::Lines, "f".to_owned())]);
+    assert_eq!(fixture.conflicts(), [(ConflictKind::Lines, "f".to_owned())]);
     let plan = fixture.resolve("f", Choice::Take(actor("two"))).unwrap();
     assert_eq!(plan.state, State::Ready);
     // Read again, as another process would.
@@ -54,8 +54,8 @@ fn taking_the_version_of_an_actor_resolves_durably() {
     assert_eq!(fixture.result(), [("f".to_owned(), Some("two\n".to_owned()))]);
     let combined = fixture.plans.combine(plan.id, &Selection::default(), Strategy::ThreeWay).unwrap();
     let (_, change) = combined.changes().next().unwrap();
-    let credits: Vec<&str> = change.credits.iter().map(|credit| credit.actor.as_str()).collect();
-    assert_eq!(credits, ["one", "two", "ana"]);
+    let authors: Vec<&str> = change.authors.iter().map(|author| author.actor.as_str()).collect();
+    assert_eq!(authors, ["one", "two", "ana"]);
     assert!(change.base.is_some(), "the root is still expected to hold what was there");
     let events = fixture.plans.timeline(plan.id).unwrap();
     let last = events.last().unwrap();
@@ -166,7 +166,7 @@ fn renamed() -> Fixture {
     one.seal().unwrap();
     two.seal().unwrap();
     fixture.mark_ready();
-    assert_eq!(fixture.conflicts(), [(Clash::Renamed, "old".to_owned())]);
+    assert_eq!(fixture.conflicts(), [(ConflictKind::Renamed, "old".to_owned())]);
     fixture
 }
 
@@ -191,7 +191,7 @@ fn conflict_under_a_new_name() -> Fixture {
     two.seal().unwrap();
     let ready = fixture.mark_ready();
     fixture.plans.step(&ready, &Step::to(State::Conflict, &actor("ana"))).unwrap();
-    assert_eq!(fixture.conflicts(), [(Clash::Lines, "new".to_owned())]);
+    assert_eq!(fixture.conflicts(), [(ConflictKind::Lines, "new".to_owned())]);
     fixture
 }
 
@@ -238,7 +238,7 @@ fn same_name() -> Fixture {
         changeset.seal().unwrap();
     }
     fixture.mark_ready();
-    assert_eq!(fixture.conflicts(), [(Clash::SameName, "new".to_owned())]);
+    assert_eq!(fixture.conflicts(), [(ConflictKind::SamePath, "new".to_owned())]);
     fixture
 }
 
@@ -281,7 +281,7 @@ fn the_chosen_of_a_file_and_a_folder_stays() {
         fixture.sealed("one", vec![write("a", "file\n")]);
         fixture.sealed("two", vec![write("a/b", "below\n"), write("a/c", "below\n")]);
         fixture.mark_ready();
-        assert_eq!(fixture.conflicts(), [(Clash::Folder, "a".to_owned())]);
+        assert_eq!(fixture.conflicts(), [(ConflictKind::Folder, "a".to_owned())]);
         fixture
     };
     let fixture = clash();

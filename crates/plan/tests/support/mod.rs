@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use plan::{Act, Actor, Change, ContentSource, PathBytes, Plans};
+use plan::{Actor, Change, ContentSource, Edit, PathBytes, Plans};
 use store::{PostgresStore, SqliteStore};
 use tempfile::TempDir;
 use testkit::folder::scratch;
@@ -47,5 +47,5 @@ pub(crate) fn write(path: &str, content: impl AsRef<[u8]>) -> Change {
 
 pub(crate) fn write_with_mode(path: &str, content: impl AsRef<[u8]>, mode: u32) -> Change {
     let content = ContentSource::Bytes(content.as_ref().to_vec());
-    Change::new(bytes(path), Act::Write { content, mode: Some(mode) })
+    Change::new(bytes(path), Edit::Write { content, mode: Some(mode) })
 }

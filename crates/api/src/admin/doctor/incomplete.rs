@@ -51,7 +51,7 @@ fn finished(shown: &str, trees: &Trees) -> String {
     let mut told = match plans.is_empty() {
         true => format!("an apply in `{shown}` had been cut off before it touched anything"),
         false => format!(
-            "an apply in `{shown}` had been cut off; it is finished now (plan {} of another store)",
+            "an apply in `{shown}` was interrupted; it is finished now (plan {} of another store)",
             plans.join(", ")
         ),
     };

@@ -203,7 +203,7 @@ impl Plans {
         for plan in applying {
             let id = plan.id;
             let act = if plan.state == State::Applying { "applied" } else { "undone" };
-            if plan.state == State::Applying && self.inner.is_here(&host, &plan)? {
+            if plan.state == State::Applying && self.inner.is_local_apply(&host, &plan)? {
                 for root in plan.roots.iter().map(plan::system_path) {
                     others.remove(&root);
                 }

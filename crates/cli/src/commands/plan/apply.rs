@@ -50,7 +50,7 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
 
 fn told(applied: &Applied) -> String {
     let (plan, files) = (named(&applied.plan), plural(applied.files.len(), "file"));
-    match (applied.dry_run, applied.left) {
+    match (applied.dry_run, applied.remaining) {
         (true, 0) => format!("would apply {files} of plan {plan}; nothing was touched"),
         (true, left) => format!("would apply {files} of plan {plan} and leave {left}; nothing was touched"),
         (false, 0) => format!("applied {files} of plan {plan}"),

@@ -1,7 +1,7 @@
 //! `agents plan conflicts`.
 
 use api::errors::State;
-use api::{Credit, PlanSelector, Plans, conflict_line};
+use api::{Attribution, PlanSelector, Plans, conflict_line};
 
 use crate::error::{Exit, Result};
 use crate::output::{Answer, Output};
@@ -45,9 +45,9 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
 }
 
 /// Whose lines they are.
-fn names(credits: &[Credit]) -> String {
-    match credits {
+fn names(authors: &[Attribution]) -> String {
+    match authors {
         [] => "outside of the plan".to_owned(),
-        credits => credits.iter().map(|credit| credit.actor.as_str()).collect::<Vec<_>>().join(", "),
+        authors => authors.iter().map(|author| author.actor.as_str()).collect::<Vec<_>>().join(", "),
     }
 }

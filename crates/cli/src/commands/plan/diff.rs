@@ -1,6 +1,6 @@
 //! `agents plan diff`.
 
-use api::{Difference, FileDiff, PlanSelector, Plans, What, conflict_line, write_patch};
+use api::{ChangeKind, Difference, FileDiff, PlanSelector, Plans, conflict_line, write_patch};
 
 use super::{PartArgs, pager, plural};
 use crate::error::{Error, Result};
@@ -108,10 +108,10 @@ fn bytes_of(side: &api::FileSide) -> u64 {
 /// As it is printed, so that columns are as wide as they are to be.
 fn name(file: &FileDiff) -> String {
     let path = file.key.path.show();
-    let name = match (&file.renamed_from, file.what) {
+    let name = match (&file.renamed_from, file.change) {
         (Some(from), _) => format!("{} -> {path}", from.show()),
-        (None, What::Created) => format!("{path} (new)"),
-        (None, What::Deleted) => format!("{path} (gone)"),
+        (None, ChangeKind::Create) => format!("{path} (new)"),
+        (None, ChangeKind::Delete) => format!("{path} (gone)"),
         (None, _) => path.into_owned(),
     };
     escaped(&name).into_owned()

@@ -24,9 +24,9 @@ would apply 3 files of plan [PLAN] (work); nothing was touched
 "#]]);
     assert!(!program.path("new/deep.txt").exists() && program.path("b.txt").exists());
     program.run("plan apply work").success().stderr_eq("").stdout_eq(str![[r#"
-  done       modify  a.txt  coder
-  done       rename  b.txt -> c.txt  coder
-  done       create  new/deep.txt  coder
+  applied    modify  a.txt  coder
+  applied    rename  b.txt -> c.txt  coder
+  applied    create  new/deep.txt  coder
 applied 3 files of plan [PLAN] (work)
 
 "#]]);
@@ -81,9 +81,9 @@ diff --git a/b.txt b/b.txt
 "#]]);
     program.run("plan apply work").success().stderr_eq("").stdout_eq(str![[r#"
 [PLACE]/app
-  done       modify  a.txt  coder
+  applied    modify  a.txt  coder
 [PLACE]/site
-  done       modify  b.txt  coder
+  applied    modify  b.txt  coder
 applied 2 files of plan [PLAN] (work)
 
 "#]]);
@@ -96,7 +96,7 @@ fn a_part_leaves_the_rest_ready() {
     changed(&program, "[CODER]", "coder", "a.txt", "ONE\n");
     changed(&program, "[WRITER]", "writer", "b.txt", "new\n");
     program.run("plan apply work --actor coder").success().stderr_eq("").stdout_eq(str![[r#"
-  done       modify  a.txt  coder
+  applied    modify  a.txt  coder
 applied 1 file of plan [PLAN] (work); 1 left, and the plan is ready
 
 "#]]);
@@ -133,7 +133,7 @@ no conflicts between actors; 1 file changed since plan [PLAN] was recorded: `a.t
 
 "#]]);
     program.run("plan apply work --merge-drift").success().stderr_eq("").stdout_eq(str![[r#"
-  done       modify  a.txt  coder
+  applied    modify  a.txt  coder
 applied 1 file of plan [PLAN] (work)
 
 "#]]);
@@ -220,7 +220,7 @@ fn a_file_that_holds_something_else_afterwards_is_an_error() {
     let edit = || program.write("a.txt", "edited\n");
     let ended = strace::run_stopped(&apply, "renameat2", program.temporary(), edit);
     assert_eq!(ended.code, Some(1), "{ended:?}");
-    assert!(ended.output.starts_with("  mismatch   modify  a.txt  coder\n"), "{ended:?}");
+    assert!(ended.output.starts_with("  verify-failed  modify  a.txt  coder\n"), "{ended:?}");
     let said = "warning: `a.txt` was written, and held something else when it was looked at afterwards\n";
     assert!(ended.complaint.starts_with(said) && ended.complaint.contains("hint: "), "{ended:?}");
     assert_eq!(program.text("a.txt"), "edited\n");

@@ -168,7 +168,7 @@ fn a_doctor_finishes_an_apply_of_a_store_that_is_gone() {
         let warned = text(&program.run("doctor").success());
         assert!(warned.contains("warning  applies   an apply was cut off in `"), "{warned}");
         let fixed = text(&program.run("doctor --fix").success());
-        assert!(fixed.contains("had been cut off; it is finished now (plan "), "{fixed}");
+        assert!(fixed.contains("was interrupted; it is finished now (plan "), "{fixed}");
         assert_eq!(program.text("a.txt"), "new\n");
         let after = text(&program.run("doctor").success());
         assert!(!after.contains("cut off in"), "{after}");

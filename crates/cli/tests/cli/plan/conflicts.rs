@@ -37,7 +37,7 @@ error: plan [PLAN] has 1 conflict: `b.txt`; no file was changed
     assert_eq!(program.text("b.txt"), "old\n");
     let envelope = json(&program.run("plan conflicts work --format json").code(4));
     let conflict = &envelope["data"]["conflicts"][0];
-    assert_eq!((&conflict["path"], &conflict["clash"]), (&"b.txt".into(), &"lines".into()));
+    assert_eq!((&conflict["path"], &conflict["kind"]), (&"b.txt".into(), &"lines".into()));
     assert_eq!(conflict["sides"][1]["actor"], "writer");
     let hunk = &conflict["hunks"][0];
     assert_eq!((&hunk["ours"][0], &hunk["ours_by"][0]["actor"]), (&"coder\n".into(), &"coder".into()));
@@ -109,7 +109,7 @@ fn edits_of_other_lines_go_together() {
     changed(&program, "[WRITER]", "writer", "a.txt", "one\ntwo\nthree\nfour\nFIVE\n");
     program.run("plan conflicts work").success().stdout_eq("no conflicts\n");
     program.run("plan apply work").success().stdout_eq(str![[r#"
-  done       modify  a.txt  coder, writer
+  applied    modify  a.txt  coder, writer
 applied 1 file of plan [PLAN] (work)
 
 "#]]);

@@ -20,8 +20,11 @@ fn drift_names_files_with_what_was_expected_and_found() {
     assert_eq!(code, "drifted");
     let file = &data["files"][0];
     assert_eq!(file["path"], "a.txt");
-    assert_eq!((&file["expected"]["bytes"], &file["seen"]["bytes"]), (&json!(24), &json!(5)), "{data}");
-    assert!(file["found"].is_string() && file["root"].is_string() && data["plan"].is_string(), "{data}");
+    assert_eq!((&file["expected"]["bytes"], &file["actual"]["bytes"]), (&json!(24), &json!(5)), "{data}");
+    assert!(
+        file["description"].is_string() && file["root"].is_string() && data["plan"].is_string(),
+        "{data}"
+    );
 }
 
 #[test]

@@ -112,8 +112,8 @@ fn a_diff_comes_with_hunks_for_programs() {
     let envelope = json(&program.run("plan diff work --format json").success());
     let file = &envelope["data"]["files"][0];
     assert_eq!(
-        (&file["path"], &file["what"], &file["added"]),
-        (&"a.txt".into(), &"modified".into(), &1.into())
+        (&file["path"], &file["change"], &file["added"]),
+        (&"a.txt".into(), &"modify".into(), &1.into())
     );
     let hunk = &file["hunks"][0];
     assert_eq!((&hunk["old_start"], &hunk["old_lines"]), (&1.into(), &5.into()));

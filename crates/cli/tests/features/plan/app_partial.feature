@@ -6,5 +6,5 @@ Feature: None or all of the files are changed
     When "agents plan apply work" is killed in the middle
     And I run "agents plan show work"
     Then it ends with 0
-    And standard error contains "had been cut off; it is finished now"
+    And standard error contains "was interrupted; it is finished now"
     And all 12 files are new

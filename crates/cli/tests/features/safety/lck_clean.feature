@@ -8,7 +8,7 @@ Feature: Removing what is ours from a folder does no harm
     And somebody removes ".cleveragents" from the 2 folders
     And I run "agents plan show work"
     Then it ends with 0
-    And standard error contains "had been cut off; it is finished now"
+    And standard error contains "was interrupted; it is finished now"
     And all 12 files are new
 
   Scenario: It goes while another one waits

@@ -1,6 +1,7 @@
 //! The diff of one file, as data.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -8,7 +9,7 @@ use store::{Content, ContentKind, PathBytes};
 
 use super::hunk::{Hunk, hunks};
 use crate::merge::lines::is_text;
-use crate::{BlobSource, Combined, CombinedChange, Credit, Error, PathKey, Result, Settled};
+use crate::{Attribution, BlobSource, Combined, CombinedChange, Error, MergeOutcome, PathKey, Result};
 
 /// The two sides of a path to compare.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,21 +23,48 @@ pub struct DiffEntry {
     /// The new content.
     pub new: Option<Content>,
     /// The actors and changesets that changed it.
-    pub credits: Vec<Credit>,
+    pub authors: Vec<Attribution>,
 }
 
 /// The kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum What {
+pub enum ChangeKind {
     /// The file is new.
-    Created,
-    /// The content or the permission bits differ.
-    Modified,
+    Create,
+    /// The content differs, and the permission bits may.
+    Modify,
     /// The file was deleted.
-    Deleted,
+    Delete,
     /// The file has a new path, and may have new content.
-    Renamed,
+    Rename,
+    /// Only the permission bits differ.
+    Mode,
+}
+
+impl ChangeKind {
+    pub(crate) fn of(before: Option<&Content>, after: Option<&Content>) -> Self {
+        match (before, after) {
+            (_, None) => Self::Delete,
+            (None, _) => Self::Create,
+            (Some(before), Some(after)) => {
+                let same_content = (before.blob, before.kind) == (after.blob, after.kind);
+                if same_content && before.mode != after.mode { Self::Mode } else { Self::Modify }
+            }
+        }
+    }
+}
+
+impl fmt::Display for ChangeKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Create => "create",
+            Self::Modify => "modify",
+            Self::Delete => "delete",
+            Self::Rename => "rename",
+            Self::Mode => "mode",
+        })
+    }
 }
 
 /// One side of a diff.
@@ -63,7 +91,7 @@ pub struct FileDiff {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub renamed_from: Option<PathBytes>,
     /// The kind of the change.
-    pub what: What,
+    pub change: ChangeKind,
     /// The old side; `None` for a new file.
     pub old: Option<FileSide>,
     /// The new side; `None` for a deleted file.
@@ -77,7 +105,7 @@ pub struct FileDiff {
     /// The number of removed lines.
     pub removed: u64,
     /// The actors and changesets that changed it.
-    pub credits: Vec<Credit>,
+    pub authors: Vec<Attribution>,
 }
 
 impl Combined {
@@ -86,14 +114,13 @@ impl Combined {
     /// rename.
     pub fn diff_entries(&self) -> Vec<DiffEntry> {
         let change = |key: &PathKey| match self.paths.get(key) {
-            Some(Settled::Change(change)) => Some(change),
+            Some(MergeOutcome::Resolved(change)) => Some(change),
             _ => None,
         };
         // The old path of a file, if no file is there now: a new file there is a separate file.
         let source = |key: &PathKey, change: &CombinedChange| {
             let is_new = change.base.is_none() && change.after.is_some();
-            let path = change.renamed_from.clone().filter(|_| is_new)?;
-            Some(PathKey { root: key.root.clone(), path })
+            Some(key.with_path(change.renamed_from.as_ref().filter(|_| is_new)?))
         };
         let renamed = |key: &PathKey, this: &CombinedChange| {
             source(key, this)
@@ -110,7 +137,7 @@ impl Combined {
                 old: old.clone(),
                 renamed_from: from.map(|from| from.path),
                 new: this.after.clone(),
-                credits: this.credits.clone(),
+                authors: this.authors.clone(),
             }
         });
         entries.collect()
@@ -125,7 +152,7 @@ pub fn diffs(entry: &DiffEntry, blobs: &dyn BlobSource) -> Result<Vec<FileDiff>>
         && from.kind != to.kind
     {
         let old_key = match &entry.renamed_from {
-            Some(path) => PathKey { root: entry.key.root.clone(), path: path.clone() },
+            Some(path) => entry.key.with_path(path),
             None => entry.key.clone(),
         };
         let deleted = file_diff(entry, old_key, None, (Some(from), None), blobs)?;
@@ -143,14 +170,10 @@ fn file_diff(
     (old, new): (Option<&Content>, Option<&Content>),
     blobs: &dyn BlobSource,
 ) -> Result<Option<FileDiff>> {
-    let what = match (old, new) {
-        (None, None) => return Ok(None),
-        (None, Some(_)) => What::Created,
-        (Some(_), None) => What::Deleted,
-        _ if renamed_from.is_some() => What::Renamed,
-        _ if old == new => return Ok(None),
-        _ => What::Modified,
-    };
+    if old == new && renamed_from.is_none() {
+        return Ok(None);
+    }
+    let change = if renamed_from.is_some() { ChangeKind::Rename } else { ChangeKind::of(old, new) };
     let same = old.map(|content| content.blob) == new.map(|content| content.blob);
     let read = |content: Option<&Content>| match content.filter(|_| !same).map(|content| blobs.bytes(content))
     {
@@ -179,13 +202,13 @@ fn file_diff(
     Ok(Some(FileDiff {
         key,
         renamed_from,
-        what,
+        change,
         old,
         new,
         binary,
         hunks,
         added,
         removed,
-        credits: entry.credits.clone(),
+        authors: entry.authors.clone(),
     }))
 }

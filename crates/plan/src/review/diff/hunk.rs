@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Serialize, Serializer};
 
-use crate::merge::lines::{differing, lines};
+use crate::merge::lines::{diff_ranges, lines};
 
 /// Context lines before and after the lines that differ.
 const CONTEXT_LINES: usize = 3;
@@ -68,7 +68,7 @@ pub(crate) fn hunks(old: &[u8], new: &[u8]) -> (Vec<Hunk>, u64, u64) {
     let (old_lines, new_lines) = (lines(old), lines(new));
     let (mut hunks, mut added, mut removed) = (Vec::new(), 0, 0);
     let mut group: Vec<(Range<usize>, Range<usize>)> = Vec::new();
-    for change in differing(old, new) {
+    for change in diff_ranges(old, new) {
         let before = change.before.start as usize..change.before.end as usize;
         let after = change.after.start as usize..change.after.end as usize;
         removed += before.len() as u64;

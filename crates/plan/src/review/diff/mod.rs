@@ -5,6 +5,6 @@ mod file;
 mod hunk;
 mod patch;
 
-pub use file::{DiffEntry, FileDiff, FileSide, What, diffs};
+pub use file::{ChangeKind, DiffEntry, FileDiff, FileSide, diffs};
 pub use hunk::{Hunk, Line, Sign};
 pub use patch::write_patch;
