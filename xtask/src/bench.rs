@@ -12,7 +12,7 @@ struct Bench {
     package: &'static str,
     example: &'static str,
     about: &'static str,
-    /// Builds and installs what it needs. Returns the arguments that say where that is.
+    /// Builds and installs its dependencies. Returns arguments with their paths.
     prepare: fn(&mut Run) -> Result<Vec<String>>,
 }
 
@@ -75,19 +75,18 @@ const BENCHES: &[Bench] = &[
     },
 ];
 
-/// Benches with one name for all of them: a plan is recorded, shown and applied, by several crates.
-const TOGETHER: (&str, &[&str]) = ("plan", &["records", "diff", "apply"]);
+/// A name for several benches: recording, showing and applying a plan.
+const GROUP: (&str, &[&str]) = ("plan", &["records", "diff", "apply"]);
 
-/// Runs the bench `name`; what follows the name goes to the bench itself.
+/// Runs the bench or group `name` with these arguments.
 pub(crate) fn bench(name: &str, arguments: &[&str]) -> Result<()> {
-    let is_wanted =
-        |bench: &&Bench| bench.name == name || name == TOGETHER.0 && TOGETHER.1.contains(&bench.name);
-    let wanted: Vec<_> = BENCHES.iter().filter(is_wanted).collect();
-    if wanted.is_empty() {
-        return Err(Error::Usage(format!("there is no bench `{name}`; there is: {}", names())));
+    let is_selected = |bench: &&Bench| bench.name == name || name == GROUP.0 && GROUP.1.contains(&bench.name);
+    let selected: Vec<_> = BENCHES.iter().filter(is_selected).collect();
+    if selected.is_empty() {
+        return Err(Error::Usage(format!("unknown bench `{name}`; choose one of {}", names())));
     }
     let mut run = Run::start()?;
-    for bench in wanted {
+    for bench in selected {
         let prepared = (bench.prepare)(&mut run)?;
         let words = format!("run --release --package {} --example {}", bench.package, bench.example);
         let mut command = cargo(&words);
@@ -97,7 +96,7 @@ pub(crate) fn bench(name: &str, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// The program and the minimal one, built for release, and a Python that has tomlkit.
+/// Builds the program and its minimal peer for release, and prepares a Python with tomlkit.
 fn prepare_config(run: &mut Run) -> Result<Vec<String>> {
     let mut words = build_program(run)?;
     let minimal = cargo("build --release --package cleveragents-config --example minimal_set");
@@ -111,20 +110,20 @@ fn prepare_config(run: &mut Run) -> Result<Vec<String>> {
     Ok(words)
 }
 
-/// The program, built for release.
+/// Builds the program for release.
 fn build_program(run: &mut Run) -> Result<Vec<String>> {
     run.step("build the program", cargo("build --release --package cleveragents-cli --bin agents"))?;
     Ok(vec!["--agents".to_owned(), root().join("target/release/agents").display().to_string()])
 }
 
-/// The program, built for release, and a Python that has the peers. Without Python the peers in it are left out.
+/// Builds the program for release, and prepares a Python with the peers. Without Python those peers are left out.
 fn prepare_context(run: &mut Run) -> Result<Vec<String>> {
     let mut words = build_program(run)?;
     let peers = [("agents", "openai-agents"), ("langgraph.checkpoint.sqlite", "langgraph-checkpoint-sqlite")];
     match python_with(run, &peers)? {
         Python::Ready(python) => words.extend(["--python".to_owned(), python]),
         Python::Missing(reason) => {
-            println!("SQLiteSession and SqliteSaver are left out, and all figures beside them; {reason}");
+            println!("without SQLiteSession and SqliteSaver; {reason}");
         }
     }
     Ok(words)
@@ -132,26 +131,26 @@ fn prepare_context(run: &mut Run) -> Result<Vec<String>> {
 
 enum Python {
     Ready(String),
-    /// It is not there; the text says what is missing.
+    /// Says what is missing.
     Missing(String),
 }
 
-/// A Python of its own in `target/python`, so that nothing of the machine's changes, with these modules of these packages.
+/// Prepares a virtual environment in `target/python` with these modules of these packages.
 fn python_with(run: &mut Run, packages: &[(&str, &str)]) -> Result<Python> {
     let folder = root().join("target/python");
     let python = folder.join("bin/python");
-    let make = || {
-        let mut make = Command::new("python3");
-        make.args(["-m", "venv", "--clear"]).arg(&folder);
-        make
+    let create = || {
+        let mut command = Command::new("python3");
+        command.args(["-m", "venv", "--clear"]).arg(&folder);
+        command
     };
-    const MAKE: &str = "make a Python of its own";
-    if !python.is_file() && (tools::find("python3").is_none() || !tools::try_step(run, MAKE, make())?) {
+    const CREATE: &str = "create a virtual environment";
+    if !python.is_file() && (tools::find("python3").is_none() || !tools::try_step(run, CREATE, create())?) {
         if let Availability::Missing(reason) = tools::install(run, tools::FOR_PYTHON)? {
             return Ok(Python::Missing(reason));
         }
-        if !tools::try_step(run, MAKE, make())? {
-            return Ok(Python::Missing("no Python of its own could be made".to_owned()));
+        if !tools::try_step(run, CREATE, create())? {
+            return Ok(Python::Missing("cannot create a virtual environment".to_owned()));
         }
     }
     for (module, package) in packages {
@@ -170,15 +169,15 @@ fn has_module(python: &Path, module: &str) -> bool {
 }
 
 pub(crate) fn names() -> String {
-    BENCHES.iter().map(|bench| bench.name).chain([TOGETHER.0]).collect::<Vec<_>>().join(", ")
+    BENCHES.iter().map(|bench| bench.name).chain([GROUP.0]).collect::<Vec<_>>().join(", ")
 }
 
 pub(crate) fn help() -> String {
-    let mut text = "Measures one part beside its peers, interleaved, and prints ratios.\n\nUsage: cargo xtask bench NAME [ARGUMENT...]\n\n".to_owned();
+    let mut text = "Measure one part beside its peers, interleaved, and print ratios.\n\nUsage: cargo xtask bench NAME [ARGUMENT...]\n\n".to_owned();
     for bench in BENCHES {
         text += &format!("  {:10} {}\n", bench.name, bench.about);
     }
-    text += &format!("  {:10} {}\n", TOGETHER.0, TOGETHER.1.join(", "));
-    text += "\nArguments go to the bench: `cargo xtask bench NAME --help` lists them.\n";
+    text += &format!("  {:10} {}\n", GROUP.0, GROUP.1.join(", "));
+    text += "\n`cargo xtask bench NAME --help` lists the arguments of a bench.\n";
     text
 }

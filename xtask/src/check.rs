@@ -1,4 +1,4 @@
-//! `cargo xtask check`: what is worth running while a change is made.
+//! `cargo xtask check`: quick checks during a change.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -8,21 +8,21 @@ use crate::run::{Run, output_of, root};
 use crate::test::{clippy, format_check, tests_alone};
 
 pub(crate) const HELP: &str = "\
-What is worth running while a change is made: format, clippy of the workspace, the tests of the crates that changed and of the repository's rules.
+Check format, run clippy on the workspace, and the tests of changed crates and of the repository's rules.
 
 Usage: cargo xtask check [CRATE...]
 
-  CRATE   One of the folders in `crates`, such as `plan` [default: those with changes since the branch left main]
+  CRATE   Test this crate, a folder of `crates` such as `plan` [default: crates with changes since the branch left main]
 
-Under cargo-nextest the long explorations (kills, crashes, power cuts, races of processes) are left to `cargo xtask test`: the profile `check` in .config/nextest.toml
-lists them. Crates that depend on a changed one are compiled and linted; name them to run their tests.
+Under cargo-nextest the long explorations (kills, crashes, power cuts, races) are left to `cargo xtask test`: the profile `check` in
+.config/nextest.toml lists them. Crates that depend on a changed one are compiled and linted; name them to run their tests.
 ";
 
 pub(crate) fn check(names: &[&str]) -> Result<()> {
     let all = crates()?;
     if let Some(unknown) = names.iter().find(|name| !all.contains(**name)) {
         let known: Vec<&str> = all.iter().map(String::as_str).collect();
-        return Err(Error::Usage(format!("there is no crate `{unknown}`; there is: {}", known.join(", "))));
+        return Err(Error::Usage(format!("unknown crate `{unknown}`; choose one of {}", known.join(", "))));
     }
     let chosen = match names {
         [] => changed(&all, &changed_files()?),
@@ -46,14 +46,14 @@ fn package(folder: &str) -> String {
     }
 }
 
-/// The folders in `crates`.
+/// Lists the folders of `crates`.
 fn crates() -> Result<BTreeSet<String>> {
     let folder = root().join("crates");
     let entries = std::fs::read_dir(&folder).map_err(Error::io(format!("list {}", folder.display())))?;
     Ok(entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect())
 }
 
-/// Files that differ from where this branch left `main`, or from the last commit where there is no `main`, and new ones.
+/// Lists new files, and those that differ from the merge base with `main`, or from the last commit without a `main`.
 fn changed_files() -> Result<String> {
     let base = output_of(git("merge-base HEAD main")).unwrap_or_else(|_| "HEAD".to_owned());
     let changed = output_of(git(&format!("diff --name-only {}", base.trim())))?;
@@ -66,7 +66,7 @@ fn git(words: &str) -> Command {
     command
 }
 
-/// The crates that these files are of.
+/// Selects the crates of these files.
 fn changed(all: &BTreeSet<String>, files: &str) -> BTreeSet<String> {
     let names = files.lines().filter_map(|file| file.strip_prefix("crates/")?.split('/').next());
     names.filter(|name| all.contains(*name)).map(str::to_owned).collect()
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_crate_has_changed_when_a_file_of_it_has() {
+    fn a_changed_file_changes_its_crate() {
         let all = ["plan", "store"].map(str::to_owned).into();
         let files = "README.md\ncrates/plan/src/lib.rs\ncrates/plan/Cargo.toml\ncrates/gone/src/lib.rs\n";
         assert_eq!(changed(&all, files), ["plan".to_owned()].into());

@@ -1,10 +1,10 @@
-//! `cargo xtask coverage`: which lines of the library crates the tests reach.
+//! `cargo xtask coverage`: line coverage of the library crates.
 //!
-//! The crates of the workspace are compiled with counters, by a wrapper around rustc that cargo uses for them alone. So all else is compiled
-//! once, for these tests and for any other.
+//! A wrapper around rustc compiles the crates of the workspace with counters; cargo uses it for them alone, so dependencies are compiled once
+//! for all tests.
 //!
-//! What counts: lines of library crates. Not the tests themselves (folders `tests/`, a `mod tests` at the end of a file), not this
-//! program, the test kit, or the `main` of the program, which only call what counts.
+//! Lines of library crates count. Tests (folders `tests/`, a `mod tests` at the end of a file), this program, the test kit and the
+//! command line do not.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,16 +17,16 @@ use crate::test::{FEATURES, test_command};
 use crate::tools::{self, Availability};
 
 pub(crate) const HELP: &str = "\
-Runs the tests and prints line coverage of the library crates, file by file, with the lines that were not reached.
+Run the tests and print line coverage of the library crates, file by file, with the lines that were not reached.
 
 Usage: cargo xtask coverage [--fail-under N]
 
-  --fail-under N   exit with status 1 when less than N percent of the lines are reached
+  --fail-under N   Exit with status 1 if less than N percent of the lines are reached
 
 Installs LLVM's tools with rustup (or the Debian package llvm-22) when they are missing.
 ";
 
-/// Paths, relative or absolute, that do not count.
+/// Paths that do not count, relative or absolute.
 const IGNORED: &str = r"(^|/)(xtask/|crates/testkit/|crates/cli/|tests/|examples/|registry/src/)|^/rustc/";
 
 pub(crate) fn coverage(minimum: Option<f64>) -> Result<()> {
@@ -46,20 +46,20 @@ pub(crate) fn parse_percent(text: &str) -> Result<f64> {
     }
 }
 
-/// Makes sure that coverage can be measured: from here on, the crates of the workspace are compiled with counters.
+/// Prepares the measurement: later steps compile the crates of the workspace with counters.
 pub(crate) fn install(run: &mut Run) -> Result<Availability> {
     let available = tools::install_llvm(run)?;
     if let Availability::Ready = available {
         run.set_variable("RUSTC_WORKSPACE_WRAPPER", root().join("xtask/rustc-with-counters"));
-        // A file for each process: one that is killed while it writes its counts damages only its own.
+        // One file per process: a process killed during a write damages only its own counts.
         run.set_variable("LLVM_PROFILE_FILE", folder().join("%p-%m.profraw"));
     }
     Ok(available)
 }
 
-/// Runs all tests once, and counts.
+/// Runs all tests once and reads their counts.
 pub(crate) fn measure(run: &mut Run) -> Result<Coverage> {
-    // The counts of an earlier run.
+    // Remove the counts of an earlier run.
     if folder().exists() {
         fs::remove_dir_all(folder()).map_err(Error::io(format!("remove {}", folder().display())))?;
     }
@@ -67,26 +67,26 @@ pub(crate) fn measure(run: &mut Run) -> Result<Coverage> {
     let counts = root().join("target/xtask/coverage.profdata");
     run.step("counts", merge_command(&counts)?)?;
     let built =
-        run.ask(cargo(&format!("test --no-run --message-format json --workspace --tests {FEATURES}")))?;
-    let lcov = run.ask(export_command(&counts, &executables(&built))?)?;
+        run.query(cargo(&format!("test --no-run --message-format json --workspace --tests {FEATURES}")))?;
+    let lcov = run.query(export_command(&counts, &executables(&built))?)?;
     let file = root().join("target/xtask/coverage.lcov");
     fs::write(&file, &lcov).map_err(Error::io(format!("write {}", file.display())))?;
     Ok(Coverage::parse(&lcov, |file| fs::read_to_string(file).unwrap_or_default()))
 }
 
-/// Where processes leave their counts.
+/// The folder of the counts.
 fn folder() -> PathBuf {
     root().join("target/xtask/counts")
 }
 
-/// Adds up the counts of all processes; what one that was killed left half written is left out.
+/// Adds up the counts of all processes, without damaged files of killed ones.
 fn merge_command(counts: &Path) -> Result<Command> {
     let mut command = llvm("llvm-profdata")?;
     command.args(["merge", "--sparse", "--failure-mode=all", "--output"]).arg(counts).arg(folder());
     Ok(command)
 }
 
-/// Prints the counts by line, of all programs together.
+/// Exports the counts by line, of all programs together.
 fn export_command(counts: &Path, programs: &[(String, PathBuf)]) -> Result<Command> {
     let mut command = llvm("llvm-cov")?;
     command.args(["export", "--format=lcov", "--ignore-filename-regex", IGNORED]);
@@ -106,7 +106,7 @@ pub(crate) struct Coverage {
 }
 
 impl Coverage {
-    /// Reads a report in LCOV's format; `source` gives the text of a file, to leave out its tests.
+    /// Parses an LCOV report; `source` returns the text of a file, whose tests are left out.
     fn parse(lcov: &str, source: impl Fn(&Path) -> String) -> Coverage {
         let mut files: BTreeMap<String, BTreeMap<usize, u64>> = BTreeMap::new();
         let mut current = (String::new(), usize::MAX);
@@ -144,7 +144,7 @@ impl Coverage {
         }
         let lines: usize = self.files.values().map(BTreeMap::len).sum();
         let missed: usize = self.files.values().map(|lines| missed(lines).len()).sum();
-        println!("{lines:5}  {missed:6}  {:6.2} %  in all", self.percent());
+        println!("{lines:5}  {missed:6}  {:6.2} %  total", self.percent());
     }
 
     pub(crate) fn require(&self, minimum: f64) -> Result<()> {
@@ -153,7 +153,7 @@ impl Coverage {
     }
 }
 
-/// Where the tests at the end of a file begin.
+/// Finds the first line of the tests at the end of a file.
 fn first_test_line(source: &str) -> usize {
     let lines: Vec<&str> = source.lines().collect();
     let begins =
@@ -161,7 +161,7 @@ fn first_test_line(source: &str) -> usize {
     lines.windows(2).position(begins).map_or(usize::MAX, |index| index + 1)
 }
 
-/// The line and count of a `DA` entry.
+/// Parses the line and count of a `DA` entry.
 fn parse_line(entry: &str) -> Option<(usize, u64)> {
     let mut fields = entry.split(',');
     Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
@@ -211,12 +211,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_count_is_all_reached() {
+    fn an_empty_report_is_fully_covered() {
         assert!(Coverage::parse("", |_| String::new()).require(100.0).is_ok());
     }
 
     #[test]
-    fn neighbours_are_shown_as_a_range() {
+    fn consecutive_lines_are_shown_as_a_range() {
         assert_eq!(ranges(&[2, 3, 5, 7, 8, 9]), "2-3, 5, 7-9");
     }
 }

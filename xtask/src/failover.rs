@@ -1,18 +1,18 @@
-//! `cargo xtask failover`: a cluster of three servers whose primary is killed again and again. Takes minutes, so it is not a part of `test`.
+//! `cargo xtask failover`: kills the primary of a PostgreSQL cluster repeatedly. It takes minutes, so `test` leaves it out.
 
 use crate::error::{Error, Result};
 use crate::run::{Run, cargo};
 use crate::tools::{self, Availability};
 
 pub(crate) const HELP: &str = "\
-Kills the primary of a cluster again and again while eight processes record, and looks whether anything that was acknowledged is lost.
+Kill the primary of a cluster repeatedly while eight processes record, and check that no acknowledged record is lost.
 
 Usage: cargo xtask failover [--rounds N]
 
-  --rounds N   How often the primary is killed [default: 10]
+  --rounds N   Kill the primary N times [default: 10]
 
-Three PostgreSQL with Patroni and etcd, of Debian's packages, on loopback in a temporary folder. In one round replication stands still before
-the kill. A control without synchronous replication has to lose something. Takes about five minutes; prints a table for docs/many-machines.md.
+Runs three PostgreSQL servers with Patroni and etcd, from Debian packages, on loopback in a temporary folder. In one round replication stops
+before the kill. A control without synchronous replication must lose records. Takes about five minutes; prints a table for docs/many-machines.md.
 ";
 
 pub(crate) fn failover(words: &[&str]) -> Result<()> {

@@ -1,8 +1,8 @@
 //! The project's own commands, started as `cargo xtask COMMAND`.
 //!
-//! One file per command. What they share: [`run`] starts programs as named, timed steps; [`notes`] collects what tests
-//! report beside pass and fail (skips and figures); [`tools`] finds or installs the programs the steps need.
-#![expect(clippy::print_stdout, reason = "these commands talk to a person on a terminal")]
+//! One file per command. [`run`] starts programs as named, timed steps; [`notes`] collects the skips and figures that tests report;
+//! [`tools`] finds or installs programs.
+#![expect(clippy::print_stdout, reason = "these commands print to a terminal")]
 
 mod bench;
 mod check;
@@ -27,18 +27,18 @@ The project's own commands.
 Usage: cargo xtask COMMAND
 
 Commands:
-  test                        Install what is needed, then format check, clippy, tests, coverage gate, docs, type check for Windows
-  check [CRATE...]            The quick part of `test`: format, clippy, and the tests of what changed
+  test                        Check format, clippy, Windows types, tests, coverage, documentation and licences
+  check [CRATE...]            Check format, clippy and the tests of changed crates
   coverage [--fail-under N]   Run the tests and print line coverage of the library crates
   bench NAME [ARGUMENT...]    Measure one part beside its peers
-  failover [--rounds N]       Kill the primary of a PostgreSQL cluster again and again while processes record
-  fuzz [TARGET] [--seconds N] Look for bytes that break what is read from outside
-  proof [PART...]             The long form of the tests; writes docs/proof.md
-  windows                     Type check for Windows, then lock and replace tests under Wine
-  help                        Print this
+  failover [--rounds N]       Kill the primary of a PostgreSQL cluster while processes record
+  fuzz [TARGET] [--seconds N] Fuzz the readers of untrusted bytes
+  proof [PART...]             Run the long form of the tests and write docs/proof.md
+  windows                     Check types for Windows, test locks and replaces under Wine
+  help                        Print this help
 
-`cargo xtask COMMAND --help` says more about one command.
-Exit status: 0 passed, 1 a step failed, 2 wrong usage.
+See `cargo xtask COMMAND --help` for a command.
+Exit codes: 0 passed, 1 a step failed, 2 usage.
 ";
 
 fn main() -> ExitCode {
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
             eprintln!("\nerror: {error}");
             let mut cause = std::error::Error::source(&error);
             while let Some(inner) = cause {
-                eprintln!("  caused by: {inner}");
+                eprintln!("  {inner}");
                 cause = inner.source();
             }
             ExitCode::from(error.exit_code())
@@ -78,11 +78,11 @@ fn dispatch(arguments: &[&str]) -> Result<()> {
         ["proof", parts @ ..] => proof::proof(parts),
         ["windows", "--help" | "-h"] => print_help(windows::HELP),
         ["windows"] => windows::windows(),
-        ["bench"] => Err(Error::Usage(format!("bench needs a name: {}", bench::names()))),
+        ["bench"] => Err(Error::Usage(format!("missing bench; choose one of {}", bench::names()))),
         [command @ ("test" | "coverage" | "windows"), rest @ ..] => {
             Err(Error::Usage(format!("`{command}` does not take `{}`", rest.join(" "))))
         }
-        [unknown, ..] => Err(Error::Usage(format!("there is no command `{unknown}`"))),
+        [unknown, ..] => Err(Error::Usage(format!("unknown command `{unknown}`"))),
     }
 }
 
@@ -102,16 +102,16 @@ mod tests {
     }
 
     #[test]
-    fn wrong_usage_is_named_and_exits_2() {
-        check_usage(&["frobnicate"], "there is no command `frobnicate`");
+    fn usage_errors_exit_with_2() {
+        check_usage(&["frobnicate"], "unknown command `frobnicate`");
         check_usage(&["test", "--fast"], "`test` does not take `--fast`");
         check_usage(&["coverage", "--fail-under"], "`coverage` does not take `--fail-under`");
         check_usage(&["coverage", "--fail-under", "many"], "`many` is not a percentage");
         check_usage(
             &["check", "nothing"],
-            "there is no crate `nothing`; there is: api, cli, config, context",
+            "unknown crate `nothing`; choose one of api, cli, config, context",
         );
-        check_usage(&["bench"], "bench needs a name: filetx, config, context");
-        check_usage(&["bench", "nothing"], "there is no bench `nothing`; there is: filetx, config, context");
+        check_usage(&["bench"], "missing bench; choose one of filetx, config, context");
+        check_usage(&["bench", "nothing"], "unknown bench `nothing`; choose one of filetx, config, context");
     }
 }

@@ -1,8 +1,8 @@
-//! What tests report beside pass and fail: what they skipped, and figures.
+//! Skips and figures that tests report.
 //!
-//! A test appends one line to the file that a variable names: `SKIPPED: <name>: <reason>` to `AGENTS_SKIPS`,
-//! `FIGURE: <name> = <value>` to `AGENTS_FIGURES`. Lines are short and written with one append, so that tests running at the same
-//! time do not mix theirs. Without the variables tests just print.
+//! A test appends one line to the file in a variable: `SKIPPED: <name>: <reason>` to `AGENTS_SKIPS`, `FIGURE: <name> = <value>` to
+//! `AGENTS_FIGURES`. Lines are short and written with one append, so that concurrent tests do not mix them. Without the variables
+//! tests print.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -21,7 +21,7 @@ pub(crate) struct Notes {
     figures: PathBuf,
 }
 
-/// Something that was not done on this machine.
+/// A check that this machine cannot run.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Skip {
     pub(crate) name: String,
@@ -29,9 +29,9 @@ pub(crate) struct Skip {
 }
 
 impl Notes {
-    /// Empty files in `folder`.
+    /// Empties both files in `folder`.
     pub(crate) fn clear(folder: &Path) -> Result<Notes> {
-        fs::create_dir_all(folder).map_err(Error::io(format!("make {}", folder.display())))?;
+        fs::create_dir_all(folder).map_err(Error::io(format!("create {}", folder.display())))?;
         let notes = Notes { skips: folder.join("skips.txt"), figures: folder.join("figures.txt") };
         for file in [&notes.skips, &notes.figures] {
             fs::write(file, "").map_err(Error::io(format!("clear {}", file.display())))?;
@@ -39,8 +39,8 @@ impl Notes {
         Ok(notes)
     }
 
-    /// Tells a program where to report.
-    pub(crate) fn announce(&self, command: &mut Command) {
+    /// Sets the variables of a command.
+    pub(crate) fn set_variables(&self, command: &mut Command) {
         command.env("AGENTS_SKIPS", &self.skips).env("AGENTS_FIGURES", &self.figures);
     }
 
@@ -60,14 +60,14 @@ impl Notes {
         Ok(parse_figures(&read(&self.figures)?))
     }
 
-    /// Fails on a skip that the list of allowed ones does not name.
+    /// Fails on a skip that is not listed.
     pub(crate) fn check_skips(&self, skips: &[Skip], root: &Path) -> Result<()> {
         let names = not_allowed(skips, &parse_allowed(&read(&root.join(ALLOWED_SKIPS))?)?);
         if names.is_empty() { Ok(()) } else { Err(Error::Skips { names }) }
     }
 }
 
-/// The skips of a report, sorted, each once.
+/// Parses skips, sorted and without duplicates.
 fn parse_skips(text: &str) -> Vec<Skip> {
     let mut skips: Vec<Skip> = text
         .lines()
@@ -80,7 +80,7 @@ fn parse_skips(text: &str) -> Vec<Skip> {
     skips
 }
 
-/// The figures of a report; of two with one name the later counts.
+/// Parses figures; the last of a name wins.
 fn parse_figures(text: &str) -> BTreeMap<String, String> {
     text.lines()
         .filter_map(|line| line.strip_prefix("FIGURE: ")?.split_once(" = "))
@@ -88,7 +88,7 @@ fn parse_figures(text: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The names that may be skipped. `#` starts a comment line.
+/// Parses the names of allowed skips. `#` starts a comment line.
 fn parse_allowed(text: &str) -> Result<Vec<String>> {
     let mut names = Vec::new();
     for (index, line) in text.lines().enumerate() {
@@ -115,7 +115,7 @@ fn append(file: &Path, line: &str) -> Result<()> {
         .map_err(Error::io(format!("append to {}", file.display())))
 }
 
-/// A file that is not there reads as empty: nothing was reported, nothing is allowed.
+/// Reads a file; a missing file is empty.
 fn read(file: &Path) -> Result<String> {
     match fs::read_to_string(file) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_later_of_two_figures_counts() {
+    fn the_last_figure_of_a_name_wins() {
         let figures =
             parse_figures("FIGURE: states = 10\nFIGURE: cuts = 3 (ext4 = 2)\nFIGURE: states = 12\n");
         assert_eq!(figures["states"], "12");
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_skip_passes_only_when_listed_by_its_whole_name() {
+    fn an_allowed_skip_is_listed_by_its_full_name() {
         let allowed = parse_allowed("# comment\n\npower::xfs  no loop devices in containers\n").unwrap();
         let skips = [skip("power::xfs", "x"), skip("power::xfs_twice", "x")];
         assert_eq!(not_allowed(&skips, &allowed), ["power::xfs_twice"]);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_added_is_read_back() {
+    fn notes_are_read_back() {
         let folder = std::env::temp_dir().join(format!("xtask-notes-{}", std::process::id()));
         let notes = Notes::clear(&folder).unwrap();
         notes.add_skip("deny", "not installed").unwrap();

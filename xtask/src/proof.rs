@@ -1,4 +1,4 @@
-//! `cargo xtask proof`: the long form of the tests, part by part, and the page that keeps the last result of each.
+//! `cargo xtask proof`: the long form of the tests, part by part, and the page with the last result of each part.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,23 +14,22 @@ use crate::tools::{self, Availability};
 use crate::{fuzz, windows};
 
 pub(crate) const HELP: &str = "\
-The long form of the tests: every crash point, more seeds, more schedules, more power cuts; fuzzing; licences; Windows under Wine.
+Run the long form of the tests: every crash point, more seeds, schedules and power cuts; fuzzing; licences; Windows under Wine.
 
 Usage: cargo xtask proof [PART...]
 
-  PART   One of: filetx, config, context, store, plan, executor, doors, schedules, fuzz, licences, windows [default: all]
+  PART   Run one of filetx, config, context, store, plan, executor, frontends, schedules, fuzz, licences, windows [default: all]
 
-Tests see AGENTS_PROOF=1. A part that passes writes its section of docs/proof.md, to be committed; one that fails leaves the section of its last
-success and is named at the end. All of it takes an hour on two idle cores, most of that for filetx. A busy machine makes it fail: many processes wait for one
-lock with the time limit that everybody has.
+Sets AGENTS_PROOF=1 for the tests. A part that passes writes its section of docs/proof.md, to be committed; a part that fails keeps its last
+section and is named at the end. All parts take an hour on two idle cores, most of it for filetx. On a busy machine lock timeouts may fail tests.
 ";
 
 const PAGE: &str = "docs/proof.md";
 
-/// How long each fuzz target looks.
+/// Seconds per fuzz target.
 const FUZZ_SECONDS: u32 = 60;
 
-/// What a part does.
+/// The work of a part.
 enum Work {
     /// The tests of these packages.
     Tests(&'static [&'static str]),
@@ -44,7 +43,7 @@ const PARTS: &[(&str, Work)] = &[
     ("store", Work::Tests(&["cleveragents-store"])),
     ("plan", Work::Tests(&["cleveragents-plan"])),
     ("executor", Work::Tests(&["cleveragents-executor"])),
-    ("doors", Work::Tests(&["cleveragents", "cleveragents-cli", "xtask"])),
+    ("frontends", Work::Tests(&["cleveragents", "cleveragents-cli", "xtask"])),
     ("schedules", Work::Steps(schedules)),
     ("fuzz", Work::Steps(|run| fuzz::all(run, FUZZ_SECONDS))),
     ("licences", Work::Steps(licences)),
@@ -52,19 +51,19 @@ const PARTS: &[(&str, Work)] = &[
 ];
 
 pub(crate) fn proof(names: &[&str]) -> Result<()> {
-    let mut chosen = Vec::new();
+    let mut selected = Vec::new();
     for name in names {
         let part = PARTS.iter().find(|(part, _)| part == name);
         let known = || PARTS.iter().map(|(part, _)| *part).collect::<Vec<_>>().join(", ");
-        chosen.push(part.ok_or_else(|| {
-            Error::Usage(format!("there is no part `{name}` of the proof; there is: {}", known()))
-        })?);
+        selected.push(
+            part.ok_or_else(|| Error::Usage(format!("unknown part `{name}`; choose one of {}", known())))?,
+        );
     }
-    if chosen.is_empty() {
-        chosen.extend(PARTS);
+    if selected.is_empty() {
+        selected.extend(PARTS);
     }
     let mut failed = Vec::new();
-    for (name, work) in chosen {
+    for (name, work) in selected {
         println!("\n==== proof of {name}");
         let mut run = Run::start()?;
         run.set_variable("AGENTS_PROOF", "1");
@@ -106,7 +105,7 @@ fn on_windows(run: &mut Run) -> Result<()> {
     windows::tests(run)
 }
 
-/// When, on what and with what a part ran.
+/// Date, commit, compiler and system of a run.
 struct Machine {
     date: String,
     commit: String,
@@ -115,20 +114,20 @@ struct Machine {
 }
 
 fn machine() -> Result<Machine> {
-    let ask = |words: &[&str]| {
+    let query = |words: &[&str]| {
         let mut command = Command::new(words[0]);
         command.args(&words[1..]);
         output_of(command).map(|text| text.trim().to_owned())
     };
-    // Earlier parts of the same run have written the page.
+    // Earlier parts of this run have written the page.
     let changed =
-        !ask(&["git", "status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs/proof.md"])?
+        !query(&["git", "status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs/proof.md"])?
             .is_empty();
     Ok(Machine {
-        date: ask(&["date", "-u", "+%Y-%m-%d %H:%M UTC"])?,
-        commit: ask(&["git", "rev-parse", "HEAD"])? + if changed { " with local changes" } else { "" },
-        rustc: ask(&["rustc", "--version"])?,
-        system: ask(&["uname", "-srm"])?,
+        date: query(&["date", "-u", "+%Y-%m-%d %H:%M UTC"])?,
+        commit: query(&["git", "rev-parse", "HEAD"])? + if changed { " with local changes" } else { "" },
+        rustc: query(&["rustc", "--version"])?,
+        system: query(&["uname", "-srm"])?,
     })
 }
 
@@ -170,7 +169,7 @@ fn write_section(name: &str, section: String) -> Result<()> {
     Ok(())
 }
 
-/// The page with another section for one part. What is not a part any more is dropped.
+/// Replaces the section of one part. Drops sections of former parts.
 fn page(before: &str, name: &str, section: String) -> String {
     let mut sections: BTreeMap<&str, String> = before
         .split("\n## ")
@@ -192,9 +191,9 @@ fn page(before: &str, name: &str, section: String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{BTreeMap, Duration, Machine, Skip, page, proof, section};
 
-    fn nowhere() -> Machine {
+    fn machine() -> Machine {
         Machine {
             date: "2026-01-02 03:04 UTC".to_owned(),
             commit: "abc".to_owned(),
@@ -208,7 +207,7 @@ mod tests {
         let figures = BTreeMap::from([("states".to_owned(), "1 | 2".to_owned())]);
         let steps = [("tests".to_owned(), Duration::from_millis(1500))];
         let skips = [Skip { name: "power::xfs".to_owned(), reason: "no loop device".to_owned() }];
-        let section = section(&nowhere(), &steps, &figures, &skips);
+        let section = section(&machine(), &steps, &figures, &skips);
         for line in
             ["- commit: abc", "| states | 1 \\| 2 |", "| tests | 1.5 |", "| power::xfs | no loop device |"]
         {
@@ -218,7 +217,7 @@ mod tests {
 
     #[test]
     fn a_table_without_rows_is_left_out() {
-        assert!(!section(&nowhere(), &[], &BTreeMap::new(), &[]).contains('|'));
+        assert!(!section(&machine(), &[], &BTreeMap::new(), &[]).contains('|'));
     }
 
     #[test]
@@ -232,8 +231,8 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_part_is_wrong_usage() {
+    fn an_unknown_part_is_a_usage_error() {
         let error = proof(&["nothing"]).expect_err("there is none");
-        assert!(error.to_string().starts_with("there is no part `nothing` of the proof; there is: filetx, "));
+        assert!(error.to_string().starts_with("unknown part `nothing`; choose one of filetx, "));
     }
 }

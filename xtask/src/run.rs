@@ -1,6 +1,6 @@
-//! Programs run one after another as named steps: a headed line each, a time each, a table at the end.
+//! Programs run one after another as named, timed steps, with a table at the end.
 //!
-//! A step that fails ends the whole run: nothing after it is worth its time, and the last line says how to run that step alone.
+//! A failed step ends the run; the last line says how to run that step alone.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::notes::Notes;
 use crate::tools;
 
-/// One run of a command of this program.
+/// One run of a command.
 pub(crate) struct Run {
     notes: Notes,
     started: Instant,
@@ -28,32 +28,32 @@ impl Run {
         Ok(Run { notes, started: Instant::now(), steps: Vec::new(), variables: Vec::new() })
     }
 
-    /// Gives every later step this variable.
+    /// Sets an environment variable for later steps.
     pub(crate) fn set_variable(&mut self, name: &'static str, value: impl Into<OsString>) {
         self.variables.push((name, value.into()));
     }
 
-    /// What a step prints that is not one of its own: it only asks for something that was made before.
-    pub(crate) fn ask(&self, mut command: Command) -> Result<String> {
+    /// Returns the output of a program that is not a step.
+    pub(crate) fn query(&self, mut command: Command) -> Result<String> {
         command.envs(self.variables.iter().cloned());
         output_of(command)
     }
 
-    /// Runs a program to its end, its output on the terminal. It finds where to report skips and figures.
+    /// Runs a program as a step, its output on the terminal, with the variables for skips and figures.
     pub(crate) fn step(&mut self, name: &str, mut command: Command) -> Result<()> {
         command.envs(self.variables.iter().cloned());
-        let alone = shown(&command);
+        let alone = formatted(&command);
         println!("\n== {name}: {alone}");
-        self.notes.announce(&mut command);
-        let begun = Instant::now();
+        self.notes.set_variables(&mut command);
+        let started = Instant::now();
         let status = prepared(&mut command)
             .status()
             .map_err(Error::io(format!("start `{}`", command.get_program().display())))?;
-        self.steps.push((name.to_owned(), begun.elapsed()));
+        self.steps.push((name.to_owned(), started.elapsed()));
         if status.success() { Ok(()) } else { Err(Error::Step { step: name.to_owned(), alone }) }
     }
 
-    /// Records that `name` was not done, and why.
+    /// Records a skip.
     pub(crate) fn skip(&mut self, name: &str, reason: &str) -> Result<()> {
         println!("\n== {name}: skipped: {reason}");
         self.notes.add_skip(name, reason)
@@ -72,7 +72,7 @@ impl Run {
         &self.notes
     }
 
-    /// Prints what was done, measured and skipped; fails on a skip that continuous integration does not allow.
+    /// Prints steps, figures and skips. Under CI, fails on a skip that is not allowed.
     pub(crate) fn finish(&self) -> Result<()> {
         let skips = self.notes.skips()?;
         let figures = self.notes.figures()?;
@@ -80,7 +80,7 @@ impl Run {
         for (name, time) in &self.steps {
             println!("{:8.1} s  {name}", time.as_secs_f64());
         }
-        println!("{:8.1} s  in all", self.started.elapsed().as_secs_f64());
+        println!("{:8.1} s  total", self.started.elapsed().as_secs_f64());
         if !figures.is_empty() {
             println!("\nfigures:");
             for (name, value) in &figures {
@@ -99,16 +99,16 @@ impl Run {
     }
 }
 
-/// A `cargo` command with these words as its arguments.
+/// A `cargo` command with these arguments.
 pub(crate) fn cargo(words: &str) -> Command {
     let mut command = Command::new("cargo");
     command.args(words.split_whitespace());
     command
 }
 
-/// What a program prints, when only that is wanted.
+/// Returns the standard output of a program.
 pub(crate) fn output_of(mut command: Command) -> Result<String> {
-    let alone = shown(&command);
+    let alone = formatted(&command);
     let output = prepared(&mut command)
         .stderr(std::process::Stdio::inherit())
         .output()
@@ -120,7 +120,7 @@ pub(crate) fn output_of(mut command: Command) -> Result<String> {
         .map_err(|error| Error::Output { command: alone, problem: error.to_string() })
 }
 
-/// The programs among the messages of a build, by the name of their target.
+/// Finds the executables among the messages of a build, with the names of their targets.
 pub(crate) fn executables(messages: &str) -> Vec<(String, PathBuf)> {
     let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let executable = |message: Value| {
@@ -129,7 +129,7 @@ pub(crate) fn executables(messages: &str) -> Vec<(String, PathBuf)> {
     messages.filter_map(executable).collect()
 }
 
-/// The folder of the workspace. Cargo tells it to whatever it starts.
+/// The folder of the workspace, from a variable that cargo sets.
 pub(crate) fn root() -> &'static Path {
     static ROOT: std::sync::LazyLock<PathBuf> = std::sync::LazyLock::new(|| {
         let here =
@@ -139,13 +139,13 @@ pub(crate) fn root() -> &'static Path {
     &ROOT
 }
 
-/// At the root of the workspace, with our own tools on the path.
+/// Sets the folder, and the path with our own tools.
 fn prepared(command: &mut Command) -> &mut Command {
     command.current_dir(root()).env("PATH", tools::search_path())
 }
 
-/// A command as a person would type it.
-fn shown(command: &Command) -> String {
+/// Formats a command as a person types it.
+fn formatted(command: &Command) -> String {
     let variables = command.get_envs().filter_map(|(name, value)| {
         Some(format!("{}={}", name.display(), quoted(&value?.to_string_lossy())))
     });
@@ -176,9 +176,12 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_shown_as_it_would_be_typed() {
+    fn a_command_is_formatted_for_the_shell() {
         let mut command = cargo("test --test shuttle_*");
         command.env("RUSTDOCFLAGS", "-D warnings").arg("it's");
-        assert_eq!(shown(&command), r"RUSTDOCFLAGS='-D warnings' cargo test --test 'shuttle_*' 'it'\''s'");
+        assert_eq!(
+            formatted(&command),
+            r"RUSTDOCFLAGS='-D warnings' cargo test --test 'shuttle_*' 'it'\''s'"
+        );
     }
 }

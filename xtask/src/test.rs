@@ -1,4 +1,4 @@
-//! `cargo xtask test`: everything a change must pass, on a fresh machine with Rust.
+//! `cargo xtask test`: all checks that a change must pass, on a fresh machine with Rust.
 
 use std::process::Command;
 
@@ -8,21 +8,21 @@ use crate::tools::{self, Availability};
 use crate::{coverage, windows};
 
 pub(crate) const HELP: &str = "\
-Everything a change must pass. CI runs exactly this.
+Run all checks that a change must pass. CI runs exactly this.
 
 Usage: cargo xtask test
 
-Installs what it needs (Debian packages when root, cargo subcommands into target/tools), then runs the steps in order and stops at
-the first that fails, naming the command that runs it alone. Ends with the time of each step, the figures that tests reported, and
-what was skipped and why. With CI=true a skip is a failure unless tests/allowed-skips.txt names it with its reason.
+Installs tools (Debian packages if root, cargo subcommands into target/tools), then runs the steps in order and stops at the first failure
+with the command that runs it alone. Ends with the time of each step, figures and skips of the tests. With CI=true a skip is a failure
+unless tests/allowed-skips.txt lists it with a reason.
 
-Tests run under cargo-nextest when it is installed, else under `cargo test`.
+Tests run under cargo-nextest if it is installed, else under `cargo test`.
 ";
 
-/// Lines of the library crates that tests must reach, in percent.
+/// Minimum of line coverage, in percent.
 const COVERAGE_MINIMUM: f64 = 97.0;
 
-/// The test-only switches of the file transaction, on in every run but the one over schedules.
+/// Test-only features of the file transaction, enabled in all runs but that of schedules.
 pub(crate) const FEATURES: &str = "--features cleveragents-filetx/mutants";
 
 /// The packages that are published.
@@ -33,7 +33,7 @@ pub(crate) fn test() -> Result<()> {
     packages(&mut run)?;
     run.step("format", format_check())?;
     run.step("clippy", clippy())?;
-    // Before the tests: from these on crates are compiled with counters, which the toolchain has not for Windows.
+    // Before the tests, which compile with counters: the toolchain has none for Windows.
     windows::type_check(&mut run)?;
     tests_and_coverage(&mut run)?;
     run.step("documentation tests", cargo(&format!("test --quiet --workspace --doc {FEATURES}")))?;
@@ -55,15 +55,15 @@ pub(crate) fn clippy() -> Command {
     cargo(&format!("clippy --workspace --all-targets {FEATURES} -- -D warnings"))
 }
 
-/// What tests need. They skip themselves when it is not there, so here it is only said.
+/// Installs the programs that tests use. Tests skip themselves without them, so a failure is only printed.
 pub(crate) fn packages(run: &mut Run) -> Result<()> {
     if let Availability::Missing(reason) = tools::install(run, tools::FOR_TESTS)? {
-        println!("Some tests will be skipped; {reason}");
+        println!("some tests will be skipped; {reason}");
     }
     Ok(())
 }
 
-/// One run of the tests gives both results. Without the coverage tools the tests still run.
+/// Runs the tests once, with coverage if its tools are installed.
 fn tests_and_coverage(run: &mut Run) -> Result<()> {
     match coverage::install(run)? {
         Availability::Ready => {
@@ -79,7 +79,7 @@ fn tests_and_coverage(run: &mut Run) -> Result<()> {
     }
 }
 
-/// The tests of the whole workspace under the runner this machine has.
+/// Tests of the workspace, under the installed runner.
 pub(crate) fn test_command() -> Command {
     match runner() {
         Runner::Nextest => cargo(&format!("nextest run --workspace --tests --no-fail-fast {FEATURES}")),
@@ -87,20 +87,20 @@ pub(crate) fn test_command() -> Command {
     }
 }
 
-/// The tests of some packages, built as those of the whole workspace are where the runner can choose among them.
+/// Tests of some packages, built as part of the workspace if the runner can select them.
 pub(crate) fn tests_of(packages: &[&str]) -> Command {
     match runner() {
         Runner::Nextest => {
             let mut command = test_command();
-            let chosen: Vec<_> = packages.iter().map(|package| format!("package({package})")).collect();
-            command.args(["-E", &chosen.join(" or ")]);
+            let selected: Vec<_> = packages.iter().map(|package| format!("package({package})")).collect();
+            command.args(["-E", &selected.join(" or ")]);
             command
         }
         Runner::Cargo => tests_alone(packages),
     }
 }
 
-/// The tests of some packages, with nothing built that they do not need.
+/// Tests of some packages, built alone.
 pub(crate) fn tests_alone(packages: &[&str]) -> Command {
     let mut command = match runner() {
         Runner::Nextest => cargo("nextest run --tests --no-fail-fast"),
@@ -122,16 +122,16 @@ fn runner() -> Runner {
     if tools::find("cargo-nextest").is_some() { Runner::Nextest } else { Runner::Cargo }
 }
 
-/// The crates whose threads meet, and whose schedules are explored.
+/// Crates whose thread schedules are explored.
 const SCHEDULED: [&str; 2] = ["filetx", "plan"];
 
-/// The tests that explore thread schedules. Their feature replaces the synchronisation primitives, so these crates are built apart, one at a
-/// time; as parts of the whole workspace, so that all they depend on is what other steps built.
+/// Explores thread schedules. The feature replaces synchronisation primitives, so each crate is built separately, but as part of the workspace,
+/// so that dependencies of other steps are reused.
 pub(crate) fn schedules(run: &mut Run) -> Result<()> {
     for name in SCHEDULED {
         let tests = schedule_tests(name)?;
         if tests.is_empty() {
-            run.skip("schedules", &format!("there is no crates/{name}/tests/shuttle_*.rs"))?;
+            run.skip("schedules", &format!("no crates/{name}/tests/shuttle_*.rs"))?;
             continue;
         }
         let what = format!("--workspace --features cleveragents-{name}/shuttle {}", tests.join(" "));
@@ -141,7 +141,7 @@ pub(crate) fn schedules(run: &mut Run) -> Result<()> {
     Ok(())
 }
 
-/// The options that choose a crate's tests of schedules.
+/// Options that select the schedule tests of a crate.
 fn schedule_tests(name: &str) -> Result<Vec<String>> {
     let folder = root().join("crates").join(name).join("tests");
     let files = std::fs::read_dir(&folder).map_err(Error::io(format!("list {}", folder.display())))?;
@@ -156,7 +156,7 @@ fn documentation(run: &mut Run) -> Result<()> {
     run.step("documentation", command)
 }
 
-/// Building cargo-deny takes longer than all that `test` may take for it, so only `proof` installs it.
+/// Checks licences if cargo-deny is installed. Only `proof` installs it: building it takes too long for `test`.
 fn licences(run: &mut Run) -> Result<()> {
     if tools::find("cargo-deny").is_none() {
         return run.skip(

@@ -1,7 +1,7 @@
-//! Finds the programs that steps need, and installs them where that is possible without asking.
+//! Finds the programs that steps use, and installs missing ones.
 //!
-//! Debian packages are installed by `apt-get` when it exists and we are root; otherwise the exact command is printed. Cargo's own
-//! subcommands go to `target/tools`, so nothing outside this folder changes and one installed elsewhere is used as it is.
+//! `apt-get` installs Debian packages if it exists and the user is root; otherwise the command is printed. Cargo subcommands go to
+//! `target/tools`; one that is installed elsewhere is used as it is.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,13 +10,13 @@ use std::process::Command;
 use crate::error::{Error, Result};
 use crate::run::{Run, output_of, root};
 
-/// A Debian package and a program it brings: when the program is there, it does not matter where it came from.
+/// A Debian package and a program of it, which may come from elsewhere.
 pub(crate) struct Package {
     pub(crate) name: &'static str,
     pub(crate) program: &'static str,
 }
 
-/// What the tests use. A test that finds its program missing reports a skip.
+/// Packages of the tests. A test reports a skip without its program.
 pub(crate) const FOR_TESTS: &[Package] = &[
     Package { name: "strace", program: "strace" },
     Package { name: "git", program: "git" },
@@ -27,7 +27,7 @@ pub(crate) const FOR_TESTS: &[Package] = &[
     Package { name: "pgbouncer", program: "pgbouncer" },
 ];
 
-/// What a cluster with failover uses. The third is a part of Patroni, and brings no program.
+/// Packages of the failover cluster. The third is a part of Patroni without a program.
 pub(crate) const FOR_FAILOVER: &[Package] = &[
     Package { name: "postgresql", program: "pg_ctlcluster" },
     Package { name: "patroni", program: "patroni" },
@@ -35,26 +35,26 @@ pub(crate) const FOR_FAILOVER: &[Package] = &[
     Package { name: "etcd-server", program: "etcd" },
 ];
 
-/// What makes a Python of its own. The second brings no program, so it counts as missing: ask for this only after trying without.
+/// Packages of a virtual environment. The second has no program, so it always counts as missing: install these only if creation fails.
 pub(crate) const FOR_PYTHON: &[Package] = &[
     Package { name: "python3", program: "python3" },
     Package { name: "python3-venv", program: "python3-venv" },
 ];
 
-/// What building for Windows uses: some dependencies compile C or assembly.
+/// Compilers for Windows: some dependencies compile C or assembly.
 pub(crate) const FOR_WINDOWS: &[Package] = &[
     Package { name: "gcc-mingw-w64-x86-64", program: "x86_64-w64-mingw32-gcc" },
     Package { name: "g++-mingw-w64-x86-64", program: "x86_64-w64-mingw32-g++" },
 ];
 
-/// What running a Windows program uses.
+/// Packages that run Windows programs.
 pub(crate) const FOR_WINE: &[Package] =
     &[Package { name: "wine", program: "wine" }, Package { name: "wine64", program: "wine" }];
 
-/// Whether something that steps need is there now.
+/// Availability of programs.
 pub(crate) enum Availability {
     Ready,
-    /// It is not; the text says what is missing and what a person can do.
+    /// Says what is missing and how to install it.
     Missing(String),
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn install(run: &mut Run, packages: &[Package]) -> Result<Availabilit
         return Ok(Availability::Missing(by_hand));
     }
     if !run.steps().iter().any(|(name, _)| name == UPDATE) {
-        // A list that could not be fetched matters only if a package is then not found.
+        // A failed update matters only if a package is not found afterwards.
         try_step(run, UPDATE, apt_get(&["update", "--quiet"]))?;
     }
     let mut words = vec!["install", "--quiet", "--yes", "--no-install-recommends"];
@@ -84,7 +84,7 @@ pub(crate) fn install(run: &mut Run, packages: &[Package]) -> Result<Availabilit
 
 const UPDATE: &str = "update the package lists";
 
-/// Makes sure that `cargo NAME` is there, by `cargo install` when it is not.
+/// Installs `cargo NAME` if it is missing.
 pub(crate) fn install_cargo(run: &mut Run, name: &str) -> Result<Availability> {
     let package = format!("cargo-{name}");
     if find(&package).is_some() {
@@ -97,7 +97,7 @@ pub(crate) fn install_cargo(run: &mut Run, name: &str) -> Result<Availability> {
     Ok(if installed { Availability::Ready } else { Availability::Missing(by_hand) })
 }
 
-/// Makes sure that LLVM's coverage tools are there: the ones of the toolchain, else Debian's.
+/// Installs the coverage tools of LLVM: those of the toolchain, else Debian's.
 pub(crate) fn install_llvm(run: &mut Run) -> Result<Availability> {
     if llvm("llvm-cov").is_some() || rustup(run, &["component", "add", "llvm-tools"])? {
         return Ok(Availability::Ready);
@@ -105,25 +105,25 @@ pub(crate) fn install_llvm(run: &mut Run) -> Result<Availability> {
     install(run, &[LLVM])
 }
 
-/// Makes sure that Rust can compile for `target`.
+/// Installs a Rust target.
 pub(crate) fn install_target(run: &mut Run, target: &str) -> Result<Availability> {
     let mut command = Command::new("rustc");
     command.args(["--print", "target-libdir", "--target", target]);
-    let there = output_of(command).is_ok_and(|folder| Path::new(folder.trim()).is_dir());
-    if there || rustup(run, &["target", "add", target])? {
+    let is_installed = output_of(command).is_ok_and(|folder| Path::new(folder.trim()).is_dir());
+    if is_installed || rustup(run, &["target", "add", target])? {
         return Ok(Availability::Ready);
     }
     Ok(Availability::Missing(format!("needs: rustup target add {target}")))
 }
 
-/// Whether there is a rustup and it did this.
+/// Runs rustup. Returns false if it is missing or fails.
 fn rustup(run: &mut Run, words: &[&str]) -> Result<bool> {
     let mut command = Command::new("rustup");
     command.args(words);
     Ok(find("rustup").is_some() && try_step(run, &format!("rustup {}", words.join(" ")), command)?)
 }
 
-/// Whether a step passed. Unlike other steps it may fail: something to install may be out of reach.
+/// Runs a step that may fail, such as an installation. Returns true if it passed.
 pub(crate) fn try_step(run: &mut Run, name: &str, command: Command) -> Result<bool> {
     match run.step(name, command) {
         Ok(()) => Ok(true),
@@ -134,7 +134,7 @@ pub(crate) fn try_step(run: &mut Run, name: &str, command: Command) -> Result<bo
 
 const LLVM: Package = Package { name: "llvm-22", program: "llvm-cov-22" };
 
-/// Where a tool of LLVM is: in the toolchain, else Debian's.
+/// Finds a tool of LLVM in the toolchain, else Debian's.
 pub(crate) fn llvm(tool: &str) -> Option<PathBuf> {
     let mut command = Command::new("rustc");
     command.args(["--print", "target-libdir"]);
@@ -143,12 +143,12 @@ pub(crate) fn llvm(tool: &str) -> Option<PathBuf> {
     if own.is_file() { Some(own) } else { find(&format!("{tool}-22")) }
 }
 
-/// Where a program is: on the search path, or where Debian keeps what only root runs.
+/// Finds a program on the search path.
 pub(crate) fn find(program: &str) -> Option<PathBuf> {
     std::env::split_paths(&search_path()).map(|folder| folder.join(program)).find(|file| file.is_file())
 }
 
-/// The search path with our own tools first and the system folders last.
+/// PATH with our own tools first, and the folders of root's programs last.
 pub(crate) fn search_path() -> OsString {
     let given = std::env::var_os("PATH").unwrap_or_default();
     let first = [root().join("target/tools/bin")];
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_is_found_by_its_whole_name() {
+    fn a_program_is_found_by_its_full_name() {
         assert!(find("cargo").is_some());
         assert!(find("no-such-program-anywhere").is_none());
     }

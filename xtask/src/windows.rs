@@ -1,7 +1,7 @@
-//! `cargo xtask windows`: does the workspace compile for Windows, and do locks and replaces work there?
+//! `cargo xtask windows`: checks types for Windows, and tests locks and replaces there.
 //!
-//! Tests run under Wine. Debian's Wine 8 lacks `bcryptprimitives.dll`, which Rust's standard library asks for random numbers; a few
-//! lines of C beside this file give it that one function.
+//! Tests run under Wine. Debian's Wine 8 lacks `bcryptprimitives.dll`, from which Rust's standard library takes random numbers; a few
+//! lines of C in `xtask/wine` provide it.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,16 +12,16 @@ use crate::run::{Run, cargo, executables, output_of, root};
 use crate::tools::{self, Availability};
 
 pub(crate) const HELP: &str = "\
-Type checks the workspace for Windows, then runs the lock and replace tests of the file transaction as a Windows program under Wine.
+Check the types of the workspace for Windows, then run the lock and replace tests of the file transaction under Wine.
 
 Usage: cargo xtask windows
 
-Installs the Debian packages of MinGW and Wine and the Rust target x86_64-pc-windows-gnu when they are missing.
+Installs the Debian packages of MinGW and Wine and the Rust target x86_64-pc-windows-gnu if they are missing.
 ";
 
 const TARGET: &str = "x86_64-pc-windows-gnu";
 
-/// The test file that runs under Wine, and its package.
+/// The package and the test that run under Wine.
 const TESTS: (&str, &str) = ("cleveragents-filetx", "windows");
 
 pub(crate) fn windows() -> Result<()> {
@@ -31,10 +31,10 @@ pub(crate) fn windows() -> Result<()> {
     run.finish()
 }
 
-/// Nothing of what is only checked runs, so C code that is compiled on the way need not be fast.
+/// C code of dependencies is only compiled, never run, so it need not be fast.
 const UNOPTIMISED: &str = "--config profile.dev.package.libsqlite3-sys.opt-level=0 --config profile.dev.package.zstd-sys.opt-level=0";
 
-/// Compiles everything for Windows without linking it.
+/// Checks the types of the workspace for Windows.
 pub(crate) fn type_check(run: &mut Run) -> Result<()> {
     match install_compiler(run)? {
         Availability::Ready => {
@@ -53,7 +53,7 @@ pub(crate) fn tests(run: &mut Run) -> Result<()> {
         }
     }
     let folder = root().join("target/wine");
-    fs::create_dir_all(&folder).map_err(Error::io(format!("make {}", folder.display())))?;
+    fs::create_dir_all(&folder).map_err(Error::io(format!("create {}", folder.display())))?;
     let program = folder.join("tests.exe");
     let built = build_tests()?;
     fs::copy(&built, &program).map_err(Error::io(format!("copy {}", built.display())))?;
@@ -71,7 +71,7 @@ fn install_compiler(run: &mut Run) -> Result<Availability> {
     }
 }
 
-/// The DLL that gives random numbers, beside the test program, where Wine looks first.
+/// Builds the DLL for random numbers beside the test program, where Wine looks first.
 fn random_library() -> Command {
     let mut command = Command::new("x86_64-w64-mingw32-gcc");
     command.args(["-O2", "-Wall", "-shared", "-o", "target/wine/bcryptprimitives.dll"]);

@@ -15,7 +15,7 @@ pub mod errors {
     pub use executor::Error as RunError;
     pub use filetx::Error as FileError;
     pub use plan::{Actor, Error as PlanError, PlanId, State};
-    pub use store::{Error as StoreError, Outcome};
+    pub use store::{Error as StoreError, Outcome, Resource};
 }
 
 /// Suggests what to do about an error, in the words of a frontend: a command line names its commands.

@@ -1,21 +1,19 @@
-//! What can be said on the command line. Arguments of a command stand beside the command.
+//! The command line. The arguments of a command are beside its function.
 
 use std::path::PathBuf;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::commands::{audit, changeset, completions, config, context, doctor, man, plan, run, store};
+use crate::commands::{
+    audit, changeset, completions, config, context, doctor, help, logs, man, plan, run, store,
+};
 use crate::demo;
-use crate::look::{Color, Format};
+use crate::style::{Color, Format};
 
-/// Keeps what many agents change at once: nothing lost, nothing half-written.
-///
-/// It keeps configuration, `agents config`, and conversations, `agents context`. It runs actors in parallel, `agents run`, and keeps what they
-/// change in your folders under control, `agents plan` and `agents changeset`. `agents demo` shows the layer that everything rests on: a commit that changes several files all-or-nothing, whatever is
-/// killed meanwhile.
+/// Run coding agents in parallel, review what they changed, apply or undo it
 #[derive(Parser, Debug)]
-#[command(name = "agents", version, after_help = EXIT_CODES)]
+#[command(name = "agents", version, disable_help_subcommand = true)]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) global: GlobalArgs,
@@ -24,57 +22,54 @@ pub(crate) struct Args {
     pub(crate) command: Command,
 }
 
-/// What every command understands. Those with a key of configuration win over the environment, which wins over files.
+/// Options of all commands, listed by `agents help options`. Those with a configuration key win over the environment and files.
 #[derive(clap::Args, Clone, Debug)]
-#[command(next_help_heading = "Options of every command")]
 pub(crate) struct GlobalArgs {
-    /// The home folder of this program [env: CLEVERAGENTS_HOME] [default: ~/.cleveragents]
-    #[arg(long, global = true, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    /// Use this home folder [env: CLEVERAGENTS_HOME] [default: ~/.cleveragents]
+    #[arg(long, global = true, hide = true, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub(crate) home: Option<PathBuf>,
 
-    /// The project's folder [default: the nearest one above with a `.cleveragents` folder]
-    #[arg(long, global = true, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    /// Use this project folder [default: the nearest folder above with `.cleveragents` in it]
+    #[arg(long, global = true, hide = true, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub(crate) project: Option<PathBuf>,
 
-    /// Set a key of configuration for this command only; may be repeated
-    #[arg(short, long, global = true, value_name = "KEY=VALUE")]
+    /// Set a configuration key for this command only (repeatable)
+    #[arg(short, long, global = true, hide = true, value_name = "KEY=VALUE")]
     pub(crate) config: Vec<String>,
 
-    /// How to print [key: core.format] [default: rich on a terminal, plain otherwise]
-    #[arg(long, global = true, value_enum, value_name = "FORMAT")]
-    pub(crate) format: Option<FormatWord>,
+    /// Choose the output format [default: rich on a terminal, else plain] [key: core.format]
+    #[arg(long, global = true, hide = true, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<FormatArg>,
 
-    /// When to use colours [key: core.color] [default: auto]
-    ///
-    /// `auto` goes by the terminal, NO_COLOR and CLICOLOR_FORCE.
-    #[arg(long, global = true, value_enum, value_name = "WHEN")]
+    /// Choose when to use colours [default: auto] [key: core.color]
+    #[arg(long, global = true, hide = true, value_enum, value_name = "WHEN")]
     pub(crate) color: Option<Color>,
 
-    /// Say nothing but what was asked for, and errors
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    /// Print only data and errors
+    #[arg(short, long, global = true, hide = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
 
-    /// Say also where things were looked for
-    #[arg(short, long, global = true)]
+    /// Print also which files and folders are used
+    #[arg(short, long, global = true, hide = true)]
     pub(crate) verbose: bool,
 
-    /// How long to wait for somebody else's lock, such as `500ms` [key: core.lock-timeout] [default: 30s]
-    #[arg(long, global = true, value_name = "DURATION")]
+    /// Wait this long for a lock of another process, such as `500ms` [default: 30s] [key: core.lock-timeout]
+    #[arg(long, global = true, hide = true, value_name = "DURATION")]
     pub(crate) lock_timeout: Option<String>,
 
-    /// Log what is done, for finding faults: off, error, warn, info, debug or trace [key: core.log] [default: off]
-    #[arg(long, global = true, value_name = "LEVEL")]
+    /// Log at this level: off, error, warn, info, debug, trace [default: off] [key: core.log]
+    #[arg(long, global = true, hide = true, value_name = "LEVEL")]
     pub(crate) log: Option<String>,
 
-    /// The file to append the log to [key: core.log-file] [default: standard error]
-    #[arg(long, global = true, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    /// Append the log to this file [default: standard error] [key: core.log-file]
+    #[arg(long, global = true, hide = true, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub(crate) log_file: Option<String>,
 }
 
-/// What `--format` may say. The hidden ones are forms of an export, which has them under the same name.
+/// Values of `--format`. The hidden ones are for `agents context export` alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
-pub(crate) enum FormatWord {
-    /// Colours and signs, for a terminal
+pub(crate) enum FormatArg {
+    /// Colours and symbols, for a terminal
     Rich,
     /// Plain ASCII text
     Plain,
@@ -91,31 +86,31 @@ pub(crate) enum FormatWord {
 }
 
 impl GlobalArgs {
-    /// How to print, if it was said.
-    pub(crate) fn look(&self) -> Option<Format> {
+    /// The output format, if one is given.
+    pub(crate) fn output_format(&self) -> Option<Format> {
         match self.format? {
-            FormatWord::Rich => Some(Format::Rich),
-            FormatWord::Plain => Some(Format::Plain),
-            FormatWord::Json => Some(Format::Json),
+            FormatArg::Rich => Some(Format::Rich),
+            FormatArg::Plain => Some(Format::Plain),
+            FormatArg::Json => Some(Format::Json),
             _ => None,
         }
     }
 
-    /// The form of an export, if it was said.
-    pub(crate) fn export(&self) -> Option<&'static str> {
+    /// The format of an export, if one is given.
+    pub(crate) fn export_format(&self) -> Option<&'static str> {
         match self.format? {
-            FormatWord::Archive => Some("archive"),
-            FormatWord::Json4 => Some("json4"),
-            FormatWord::Openai => Some("openai"),
-            FormatWord::Markdown => Some("markdown"),
+            FormatArg::Archive => Some("archive"),
+            FormatArg::Json4 => Some("json4"),
+            FormatArg::Openai => Some("openai"),
+            FormatArg::Markdown => Some("markdown"),
             _ => None,
         }
     }
 
-    /// The flags that set keys of configuration, as `KEY=VALUE`. One with a name of its own wins over `--config`.
+    /// Options that set configuration keys, as `KEY=VALUE`. One with its own name wins over `--config`.
     pub(crate) fn values(&self) -> Vec<String> {
         let mut values = self.config.clone();
-        values.extend(self.look().map(|format| format!("core.format={format}")));
+        values.extend(self.output_format().map(|format| format!("core.format={format}")));
         values.extend(self.color.map(|color| format!("core.color={color}")));
         values.extend(self.log.as_ref().map(|level| format!("core.log={level}")));
         values.extend(self.log_file.as_ref().map(|file| format!("core.log-file={file}")));
@@ -129,6 +124,7 @@ pub(crate) enum Command {
     Config(config::Args),
     Context(context::Args),
     Run(run::Args),
+    Logs(logs::Args),
     Plan(plan::Args),
     Changeset(changeset::Args),
     Audit(audit::Args),
@@ -137,18 +133,20 @@ pub(crate) enum Command {
     Demo(demo::Args),
     Completions(completions::Args),
     Man(man::Args),
-    /// Its name is unlike all others, so that it is never suggested.
+    Help(help::Args),
+    // Unlike all other names, so that it is never suggested.
     #[command(name = demo::WRITER, hide = true)]
     DemoWriter(demo::WriterArgs),
 }
 
 impl Command {
-    /// As the JSON envelope names it.
+    /// The `command` of the envelope.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Command::Config(args) => args.name(),
             Command::Context(args) => args.name(),
             Command::Run(_) => "run",
+            Command::Logs(_) => "logs",
             Command::Plan(args) => args.name(),
             Command::Changeset(args) => args.name(),
             Command::Audit(args) => args.name(),
@@ -157,24 +155,26 @@ impl Command {
             Command::Demo(_) => "demo",
             Command::Completions(_) => "completions",
             Command::Man(_) => "man",
+            Command::Help(_) => "help",
             Command::DemoWriter(_) => demo::WRITER,
         }
     }
 }
 
 impl Args {
-    /// What this process was started with.
-    pub(crate) fn of_process() -> Result<Args, clap::Error> {
-        Args::try_parse()?.check()
+    /// Parses the arguments of this process.
+    pub(crate) fn parse_process() -> Result<Args, clap::Error> {
+        let mut matches = command().try_get_matches()?;
+        Args::from_arg_matches_mut(&mut matches)?.check()
     }
 
-    /// Words that parse one by one, but not together.
+    /// Refuses options that parse one by one, but not together.
     fn check(self) -> Result<Args, clap::Error> {
         let is_export = matches!(&self.command, Command::Context(args) if args.is_export());
-        match self.global.export() {
-            Some(form) if !is_export => {
+        match self.global.export_format() {
+            Some(format) if !is_export => {
                 let text =
-                    format!("`--format {form}` is for `agents context export`; use rich, plain or json");
+                    format!("`--format {format}` is for `agents context export`; use rich, plain or json");
                 Err(Args::command().error(ErrorKind::InvalidValue, text))
             }
             _ => Ok(self),
@@ -182,21 +182,25 @@ impl Args {
     }
 }
 
-/// The command line without what is hidden, which generators of scripts and pages would list.
+/// The command line, with the commands of `agents --help` in groups.
+pub(crate) fn command() -> clap::Command {
+    let command = Args::command();
+    let template = help::template(&command);
+    command.help_template(template)
+}
+
+/// The command line as generators of scripts and pages list it: with the options of all commands, without hidden commands.
 pub(crate) fn visible() -> clap::Command {
     let all = Args::command();
     let commands = all.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
     clap::Command::new("agents")
         .version(env!("CARGO_PKG_VERSION"))
         .about(all.get_about().cloned().unwrap_or_default())
-        .long_about(all.get_long_about().cloned().unwrap_or_default())
-        .after_help(EXIT_CODES)
-        .args(all.get_arguments().cloned())
+        .after_help(help::EXIT_CODES)
+        .disable_help_subcommand(true)
+        .args(all.get_arguments().cloned().map(|argument| argument.hide(false)))
         .subcommands(commands)
 }
-
-const EXIT_CODES: &str = "\
-Exit codes: 0 ok, 1 error, 2 usage, 3 not found, 4 conflict, 5 busy, 6 outcome unknown, 70 a bug of this program, 130 interrupted.";
 
 #[cfg(test)]
 mod tests {
@@ -204,6 +208,6 @@ mod tests {
 
     #[test]
     fn the_command_line_is_consistent() {
-        Args::command().debug_assert();
+        command().debug_assert();
     }
 }

@@ -1,7 +1,7 @@
-//! `agents demo`: kills writers at random moments, for real, and shows what they leave.
+//! `agents demo`: kills writers at random moments and shows what they leave.
 //!
-//! The writers are this program, started again as a child process. Each part has a control, which saves the usual way: where no kill
-//! leaves a mixed set there, the demo shows nothing. All of it goes through the program and its façade, as agents do.
+//! The writers are child processes of this program. Each part has a control that saves the usual way: if no kill leaves a mixed set
+//! there, the demo proves nothing. The other part goes through the library, as agents do.
 
 mod conversation;
 mod plan;
@@ -21,29 +21,29 @@ use crate::output::{Answer, Output};
 use writer::Role;
 pub(crate) use writer::{Args as WriterArgs, NAME as WRITER, run as run_writer};
 
-/// Random seeds are below this, so that they are short enough to type again.
+/// Bound of random seeds, which keeps them short enough to type again.
 const SEED_END: u64 = 1_000_000;
-/// Width of the labels, and of a figure.
+/// Columns of the labels, and of a figure.
 const LABEL: usize = 34;
 const FIGURE: usize = 14;
 
 /// Kill writers at random moments and show what they leave
 ///
-/// Saves the four files of a conversation over and over, first one rename after the other, then as a context with one commit, and kills the
-/// writer in the middle. Then many processes set keys in one configuration file at once, first the usual way, then as `agents config set`
-/// does. At last four actors run at once, the apply of what they did is killed half-way, the next command finishes it, and one actor's
-/// changes are taken back. All of it happens in a temporary folder that is removed again.
+/// Saves the four files of a conversation repeatedly, first by four renames, then as a context in one commit, and kills the writer. Then
+/// processes set keys in one configuration file at once, first the usual way, then as `agents config set` does. Last, four actors run at once,
+/// their apply is killed half-way, the next command finishes it, and the changes of one actor are undone. All of it happens in a
+/// temporary folder.
 ///
-/// Ends with 0 when everything was whole and nothing acknowledged was lost, with 70 otherwise.
+/// Exits with 0 if all files were whole and no acknowledged save was lost, with 70 otherwise.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
-    /// How often each writer is killed [default: 100, fewer on a slow disk]
+    /// Kill each writer this often [default: 100, fewer on a slow disk]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     kills: Option<u32>,
-    /// Choose the moments of the kills by this number [default: a random one]
+    /// Seed the random moments of the kills [default: random]
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
-    /// Keep the temporary folder and print where it is
+    /// Keep the temporary folder and print its path
     #[arg(long)]
     keep: bool,
 }
@@ -55,17 +55,17 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Answer> {
     let seed = args.seed.unwrap_or_else(|| RandomState::new().build_hasher().finish() % SEED_END);
     let shown = Demo { folder: folder.path(), random: Random(seed), interrupt, output }.show(args, seed);
     let kept = if args.keep { Some(folder.keep()) } else { remove(folder, output) };
-    let (held, mut data) = shown?;
-    output.say("")?;
+    let (passed, mut data) = shown?;
+    output.print("")?;
     if let Some(kept) = &kept {
-        output.say(format_args!("Kept: {}", kept.display()))?;
+        output.print(format_args!("kept: {}", kept.display()))?;
     }
     data["kept"] = json!(kept);
-    say_verdict(held, seed, output)?;
-    Ok(Answer { exit: if held { Exit::Ok } else { Exit::Bug }, data: data.into() })
+    print_verdict(passed, seed, output)?;
+    Ok(Answer { exit: if passed { Exit::Ok } else { Exit::Bug }, data: data.into() })
 }
 
-/// A demo that is under way.
+/// A running demo.
 struct Demo<'a> {
     folder: &'a Path,
     random: Random,
@@ -74,109 +74,109 @@ struct Demo<'a> {
 }
 
 impl Demo<'_> {
-    /// Shows part after part. Returns whether everything held, and all of it as data.
+    /// Runs all parts. Returns true if all passed, and the figures as data.
     fn show(&mut self, args: &Args, seed: u64) -> Result<(bool, serde_json::Value)> {
         let paint = self.output.paint();
         let (title, number) =
-            (paint.strong("What a kill leaves"), paint.faint(format_args!("(seed {seed})")));
-        self.output.say(format_args!("{title} {number}"))?;
-        self.output.say("Four files of a conversation belong together. A program saves them over and over, and is killed.")?;
-        self.output.say("")?;
+            (paint.strong("Files after a kill"), paint.faint(format_args!("(seed {seed})")));
+        self.output.print(format_args!("{title} {number}"))?;
+        self.output.print(
+            "Four files of a conversation belong together. A program saves them repeatedly and is killed.",
+        )?;
+        self.output.print("")?;
 
-        self.step(1, "The usual way: each of the four files to a temporary file, synced, renamed.")?;
+        self.step(1, "The usual way: write each of the four files to a temporary file, sync and rename it.")?;
         let usual = self.kill_often(Role::Files, args.kills)?;
         self.step(
             2,
-            "The same as a context, the same number of kills: each save is one commit of all four files.",
+            "As a context, with the same number of kills: each save is one commit of all four files.",
         )?;
         let ours = self.kill_often(Role::Context, Some(usual.kills))?;
         self.head(["four renames", "one commit"])?;
         self.row("kills", [usual.kills, ours.kills])?;
         self.row("saves acknowledged", [usual.acknowledged, ours.acknowledged])?;
-        self.row("files mixed right after the kill", [usual.mixed_at_kill, ours.mixed_at_kill])?;
+        self.row("mixed in the folder after the kill", [usual.mixed_at_kill, ours.mixed_at_kill])?;
         self.judged("mixed for a reader", [usual.mixed_for_reader, ours.mixed_for_reader])?;
         self.judged("mixed after the next open", [usual.mixed_after_open, ours.mixed_after_open])?;
         self.judged("acknowledged saves lost", [usual.lost, ours.lost])?;
 
-        self.output.say("")?;
+        self.output.print("")?;
         let (processes, sets) = (race::PROCESSES, race::SETS);
         self.step(
             3,
-            format_args!(
-                "{processes} processes set {sets} keys each in one configuration file, all at once."
-            ),
+            format_args!("{processes} processes set {sets} keys each in one configuration file at once."),
         )?;
         let [usual_sets, our_sets] = [Role::SetUsual, Role::SetService].map(|role| self.race(role));
         let (usual_sets, our_sets) = (usual_sets?, our_sets?);
         self.head(["usual way", "config set"])?;
         self.row("sets acknowledged", [usual_sets.acknowledged, our_sets.acknowledged])?;
-        self.judged("of these not in the file", [usual_sets.lost, our_sets.lost])?;
+        self.judged("acknowledged sets lost", [usual_sets.lost, our_sets.lost])?;
 
-        self.output.say("")?;
+        self.output.print("")?;
         let plan = match cfg!(target_os = "linux") {
             true => {
-                self.step(4, "`agents run` of four actors at once, each in a copy of its own, two of them in one file.")?;
+                self.step(4, "`agents run` of four actors at once, each in its own sandbox; two of them edit one file.")?;
                 Some(self.kill_an_apply()?)
             }
             false => {
-                self.step(4, "Left out: `agents run` is for Linux.")?;
+                self.step(4, "Skipped: `agents run` needs Linux.")?;
                 None
             }
         };
 
-        let held = ours.held() && our_sets.held() && plan.as_ref().is_none_or(|plan| plan.held);
+        let passed = ours.passed() && our_sets.passed() && plan.as_ref().is_none_or(|plan| plan.passed);
         let data = json!({
-            "held": held,
+            "passed": passed,
             "kills": ours.kills,
             "seed": seed,
-            "usual": usual,
+            "control": usual,
             "commit": ours,
-            "contention": { "usual": usual_sets, "config_set": our_sets },
+            "contention": { "control": usual_sets, "config_set": our_sets },
             "plan": plan,
         });
-        Ok((held, data))
+        Ok((passed, data))
     }
 
     fn step(&mut self, number: u32, text: impl Display) -> Result<()> {
         let number = self.output.paint().strong(format_args!("{number}."));
-        self.output.say(format_args!("{number} {text}"))
+        self.output.print(format_args!("{number} {text}"))
     }
 
     fn head(&mut self, [first, second]: [&str; 2]) -> Result<()> {
         let head = format!("   {:LABEL$}{first:>FIGURE$}{second:>FIGURE$}", "");
-        self.output.say("")?;
-        self.output.say(self.output.paint().strong(head))
+        self.output.print("")?;
+        self.output.print(self.output.paint().strong(head))
     }
 
     fn row(&mut self, label: &str, [first, second]: [u32; 2]) -> Result<()> {
-        self.output.say(format_args!("   {label:LABEL$}{first:>FIGURE$}{second:>FIGURE$}"))
+        self.output.print(format_args!("   {label:LABEL$}{first:>FIGURE$}{second:>FIGURE$}"))
     }
 
-    /// A row of figures that should be 0.
+    /// Prints a row of figures that should be 0.
     fn judged(&mut self, label: &str, figures: [u32; 2]) -> Result<()> {
         let paint = self.output.paint();
         let [first, second] = figures.map(|figure| {
             let text = format!("{figure:>FIGURE$}");
             if figure == 0 { paint.good(text) } else { paint.bad(text) }
         });
-        self.output.say(format_args!("   {label:LABEL$}{first}{second}"))
+        self.output.print(format_args!("   {label:LABEL$}{first}{second}"))
     }
 }
 
-/// The verdict, in the last line.
-fn say_verdict(held: bool, seed: u64, output: &mut Output) -> Result<()> {
+/// Prints the verdict, in the last line.
+fn print_verdict(passed: bool, seed: u64, output: &mut Output) -> Result<()> {
     let paint = output.paint();
-    if !held {
-        let verdict = paint.bad(format_args!("{}BROKEN", paint.sign("✗ ", "")));
-        return output.say(format_args!("{verdict}: this is a bug, please report it with seed {seed}."));
+    if !passed {
+        let verdict = paint.bad(format_args!("{}failed", paint.symbol("✗ ", "")));
+        return output.print(format_args!("{verdict}: this is a bug; please report it with seed {seed}"));
     }
-    let verdict = paint.good(format_args!("{}HELD", paint.sign("✓ ", "")));
-    output.say(format_args!(
-        "{verdict}: no kill left a mixed set or lost an acknowledged save, the half-done apply was finished, and no set and no actor's edit was lost."
+    let verdict = paint.good(format_args!("{}passed", paint.symbol("✓ ", "")));
+    output.print(format_args!(
+        "{verdict}: no kill left mixed files, no acknowledged save, set or edit was lost, and the interrupted apply was finished"
     ))
 }
 
-/// Removes the folder. Returns it when that fails.
+/// Removes the folder. Returns its path if that fails.
 fn remove(folder: TempDir, output: &mut Output) -> Option<PathBuf> {
     let path = folder.path().to_owned();
     let error = folder.close().err()?;
@@ -184,7 +184,7 @@ fn remove(folder: TempDir, output: &mut Output) -> Option<PathBuf> {
     Some(path)
 }
 
-/// The generator splitmix64: the same numbers for the same seed.
+/// The generator splitmix64: reproducible from its seed.
 struct Random(u64);
 
 impl Random {
@@ -196,7 +196,7 @@ impl Random {
     }
 }
 
-/// Says which file something failed at.
+/// Adds the action and the file to an I/O error.
 fn failed(act: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
     let path = path.to_owned();
     move |source| Error::File { act, path, source }

@@ -1,4 +1,4 @@
-//! What can go wrong at the command line: which exit code it has, what it is called, and what may help.
+//! Errors of the command line, with their exit codes, stable codes and hints.
 
 use std::path::PathBuf;
 use std::process::ExitStatus;
@@ -6,13 +6,12 @@ use std::{fmt, io};
 
 use api::{Kind, Problem};
 
-/// Why a command failed.
+/// The reason why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    /// A service refused or failed.
     #[error(transparent)]
     Api(#[from] api::Error),
-    #[error("cannot make a folder for temporary files")]
+    #[error("cannot create a temporary folder")]
     TemporaryFolder { source: io::Error },
     #[error("cannot {act} `{}`", path.display())]
     File { act: &'static str, path: PathBuf, source: io::Error },
@@ -22,8 +21,8 @@ pub(crate) enum Error {
     EndChild { source: io::Error },
     #[error("the child process {did} before it was killed")]
     Child { did: &'static str },
-    #[error("no kill of {tries} came in the middle of the commit")]
-    NeverInTheMiddle { tries: u32 },
+    #[error("none of {tries} kills interrupted the apply")]
+    KillMissed { tries: u32 },
     #[error("cannot listen for Ctrl-C")]
     Listen { source: ctrlc::Error },
     #[error("cannot print")]
@@ -34,27 +33,27 @@ pub(crate) enum Error {
     StdinTooLong { limit_bytes: u64 },
     #[error("standard input is not UTF-8 text")]
     StdinNotUtf8,
-    /// Words that parse one by one, but not together.
+    /// Arguments that do not go together.
     #[error("{reason}")]
-    Words { reason: &'static str },
+    Usage { reason: &'static str },
     #[error("cannot start the editor `{editor}`")]
     StartEditor { editor: String, source: io::Error },
     #[error("the editor `{editor}` ended with {status}; nothing was changed")]
     Editor { editor: String, status: ExitStatus },
-    /// The edit was not taken, for a reason that is not in it.
+    /// The edit was not saved, for a reason outside of it.
     #[error("the edit was not written; it is saved in `{}`", copy.display())]
-    EditLeft { copy: PathBuf, source: Box<Error> },
-    #[error("there is no command `{command}`, so it has no page")]
-    NoPage { command: String },
-    /// Something would be deleted, and nobody can be asked.
-    #[error("{what} needs `--yes` where nobody can be asked")]
-    NeedsYes { what: String },
+    EditNotSaved { copy: PathBuf, source: Box<Error> },
+    #[error("unknown command `{command}`")]
+    UnknownCommand { command: String },
+    /// A person has to confirm, and there is no terminal to ask on.
+    #[error("not a terminal: add --yes to {action}")]
+    NeedsYes { action: String },
     #[error("nothing was changed")]
     Declined,
-    /// A value on the command line is not what it must be.
+    /// An option or argument has an invalid value.
     #[error("`{value}` is not {expected}")]
-    Value { value: String, expected: &'static str },
-    #[error("nothing to run was named")]
+    InvalidValue { value: String, expected: &'static str },
+    #[error("nothing to run")]
     NothingToRun,
     #[error("interrupted")]
     Interrupted,
@@ -62,19 +61,18 @@ pub(crate) enum Error {
 
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
-/// How the program ends.
+/// Exit status of the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Exit {
     Ok,
     Error,
     Usage,
     NotFound,
-    Conflict,
-    /// A lock stayed taken: try again.
+    Refused,
+    /// Another process held a lock until the timeout.
     Busy,
-    /// The next open finds out what became of a commit.
+    /// The commit may or may not be durable; the next open decides.
     OutcomeUnknown,
-    /// A bug of this program.
     Bug,
     Interrupted,
 }
@@ -86,7 +84,7 @@ impl Exit {
             Exit::Error => 1,
             Exit::Usage => 2,
             Exit::NotFound => 3,
-            Exit::Conflict => 4,
+            Exit::Refused => 4,
             Exit::Busy => 5,
             Exit::OutcomeUnknown => 6,
             Exit::Bug => 70,
@@ -103,7 +101,7 @@ impl Error {
         }
     }
 
-    /// What it is about, for programs.
+    /// The `data` of the envelope: what the text lists, for programs.
     pub(crate) fn data(&self) -> serde_json::Value {
         match self {
             Error::Api(error) => error.data(),
@@ -111,53 +109,51 @@ impl Error {
         }
     }
 
-    /// What to tell about it: a code that scripts may rely on, the causes, and a hint.
+    /// The message: a stable code, the text, its causes and a hint.
     pub(crate) fn problem(&self) -> Problem {
         let own = |code| Problem::new(Kind::Error, code, self);
         match self {
             Error::Api(error) => Problem::hinted(error, Some(crate::hints::hints)),
             Error::TemporaryFolder { .. } => {
-                hinted(own("temporary-folder"), "set TMPDIR to a folder that you may write to")
+                hinted(own("temporary-folder"), "set TMPDIR to a writable folder")
             }
             Error::File { .. } => own("io"),
             Error::StartChild { .. } | Error::EndChild { .. } | Error::Child { .. } => own("child"),
-            Error::NeverInTheMiddle { .. } => {
-                hinted(own("inconclusive"), "the machine may be busy: run `agents demo` again")
+            Error::KillMissed { .. } => {
+                hinted(own("inconclusive"), "agents demo  # try again; the machine may be busy")
             }
             Error::Listen { .. } => own("signal"),
             Error::Print { .. } => own("print"),
             Error::Stdin { .. } | Error::StdinTooLong { .. } | Error::StdinNotUtf8 => own("stdin"),
-            Error::Words { .. } => {
+            Error::Usage { .. } => {
                 let problem = Problem::new(Kind::Usage, "usage", self);
-                hinted(problem, "`agents config set KEY VALUE`, `agents config set KEY=VALUE…`")
+                hinted(problem, "agents config set KEY VALUE\nagents config set KEY=VALUE…")
             }
             Error::StartEditor { .. } | Error::Editor { .. } => {
-                let hint = "name an editor with VISUAL or EDITOR, or use `agents config set`";
+                let hint = "set VISUAL or EDITOR to an editor, or use agents config set";
                 hinted(own("editor"), hint)
             }
-            Error::EditLeft { source, .. } => {
+            Error::EditNotSaved { source, .. } => {
                 let Problem { kind, code, hint, .. } = source.problem();
                 Problem { hint, ..Problem::new(kind, &code, self) }
             }
-            Error::NoPage { .. } => {
-                hinted(Problem::new(Kind::NotFound, "no-page", self), "`agents help` lists the commands")
+            Error::UnknownCommand { .. } => {
+                hinted(Problem::new(Kind::NotFound, "unknown-command", self), "agents help")
             }
-            Error::NeedsYes { .. } => {
-                hinted(Problem::new(Kind::Usage, "needs-yes", self), "add `--yes` if you are sure")
-            }
+            Error::NeedsYes { .. } => Problem::new(Kind::Usage, "needs-yes", self),
             Error::Declined => own("declined"),
             Error::NothingToRun => {
                 let problem = Problem::new(Kind::Usage, "usage", self);
-                hinted(problem, "`agents run PLAN_FILE`, `agents run -- CMD…`, `agents run --resume PLAN`")
+                hinted(problem, "agents run PLAN_FILE\nagents run -- COMMAND…\nagents run --resume ID")
             }
-            Error::Value { .. } => Problem::new(Kind::Usage, "bad-value", self),
+            Error::InvalidValue { .. } => Problem::new(Kind::Usage, "invalid-value", self),
             Error::Interrupted => own("interrupted"),
         }
     }
 }
 
 fn hinted(problem: Problem, hint: &str) -> Problem {
-    Problem { hint: vec![hint.to_owned()], ..problem }
+    Problem { hint: hint.lines().map(str::to_owned).collect(), ..problem }
 }
 
 impl From<Kind> for Exit {
@@ -166,7 +162,7 @@ impl From<Kind> for Exit {
             Kind::Error => Exit::Error,
             Kind::Usage => Exit::Usage,
             Kind::NotFound => Exit::NotFound,
-            Kind::Conflict => Exit::Conflict,
+            Kind::Conflict => Exit::Refused,
             Kind::Busy => Exit::Busy,
             Kind::OutcomeUnknown => Exit::OutcomeUnknown,
             Kind::Bug => Exit::Bug,
@@ -175,7 +171,7 @@ impl From<Kind> for Exit {
 }
 
 impl fmt::Display for Exit {
-    /// The status of a JSON envelope.
+    /// The `status` of the envelope.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Exit::Ok => "ok",
@@ -190,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn causes_are_apart_from_the_text() {
+    fn causes_are_not_part_of_the_text() {
         let source = io::Error::other("the disk is gone");
         let error = Error::File { act: "read", path: "a".into(), source };
         let problem = error.problem();
@@ -200,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_files_keep_their_kind() {
+    fn file_errors_keep_their_kind() {
         let source = io::Error::from(io::ErrorKind::NotFound);
         let error = Error::from(api::Error::File { action: "read", path: "a".into(), source });
         assert_eq!(error.exit(), Exit::NotFound);

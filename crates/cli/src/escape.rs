@@ -1,53 +1,53 @@
-//! Control characters in what people are shown. Names of files may hold them, and a terminal would obey.
+//! Escapes control characters in text for people: file names may hold them, and a terminal would obey.
 
 use std::borrow::Cow;
 
-/// The colours that [`Paint`](crate::look::Paint) makes.
+/// The escape sequences that [`Paint`](crate::style::Paint) writes.
 const COLORS: [&str; 7] = ["\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[22m", "\x1b[31m", "\x1b[32m", "\x1b[39m"];
 
-/// A text with its control characters spelled out, a line feed as `\n` and an escape as `\u{1b}`. Tabs stay.
+/// Escapes control characters: a line feed becomes `\n`, an escape character `\u{1b}`. Tabs stay.
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_obeyed) {
+    if !text.chars().any(is_control) {
         return Cow::Borrowed(text);
     }
-    let mut told = String::with_capacity(text.len() + 8);
-    text.chars().for_each(|c| push(&mut told, c));
-    Cow::Owned(told)
+    let mut escaped_text = String::with_capacity(text.len() + 8);
+    text.chars().for_each(|c| push(&mut escaped_text, c));
+    Cow::Owned(escaped_text)
 }
 
-/// The same for a line that has colours of ours in it.
-pub(crate) fn escaped_painted(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_obeyed) {
+/// Like [`escaped`], for a line that may hold colours of [`Paint`](crate::style::Paint).
+pub(crate) fn escaped_styled(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_control) {
         return Cow::Borrowed(text);
     }
-    let (mut told, mut rest) = (String::with_capacity(text.len() + 8), text);
+    let (mut escaped_text, mut rest) = (String::with_capacity(text.len() + 8), text);
     while let Some(c) = rest.chars().next() {
         let color = COLORS.iter().find(|color| rest.starts_with(**color));
         match color {
-            Some(color) => told.push_str(color),
-            None => push(&mut told, c),
+            Some(color) => escaped_text.push_str(color),
+            None => push(&mut escaped_text, c),
         }
         rest = &rest[color.map_or(c.len_utf8(), |color| color.len())..];
     }
-    Cow::Owned(told)
+    Cow::Owned(escaped_text)
 }
 
-/// A text of as many characters as before.
-pub(crate) fn blotted(text: &str) -> String {
-    text.chars().map(|c| if is_obeyed(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
+/// Replaces each control character by one other character, so that columns stay aligned.
+pub(crate) fn replace_controls(text: &str) -> String {
+    text.chars().map(|c| if is_control(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
-fn push(told: &mut String, c: char) {
-    match is_obeyed(c) {
-        true => told.extend(c.escape_default()),
-        false => told.push(c),
+fn push(escaped_text: &mut String, c: char) {
+    match is_control(c) {
+        true => escaped_text.extend(c.escape_default()),
+        false => escaped_text.push(c),
     }
 }
 
-/// Whether a terminal does something else than to show it: control characters, and what turns the direction of text.
-fn is_obeyed(c: char) -> bool {
-    let is_turn = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    (c.is_control() && c != '\t') || is_turn
+/// Returns true for characters that a terminal acts on: control characters, and marks that change the text direction.
+fn is_control(c: char) -> bool {
+    let is_direction = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    (c.is_control() && c != '\t') || is_direction
 }
 
 #[cfg(test)]
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_obeys_is_spelled_out() {
+    fn control_characters_are_escaped() {
         for (text, expected) in [
             ("plain é \t", "plain é \t"),
             ("a\nb\r", "a\\nb\\r"),
@@ -64,15 +64,15 @@ mod tests {
             ("gpj.\u{202e}exe", "gpj.\\u{202e}exe"),
         ] {
             assert_eq!(escaped(text), expected);
-            assert_eq!(escaped_painted(text), expected);
-            assert_eq!(blotted(text).chars().count(), text.chars().count());
+            assert_eq!(escaped_styled(text), expected);
+            assert_eq!(replace_controls(text).chars().count(), text.chars().count());
         }
     }
 
     #[test]
-    fn colours_of_ours_stay_in_painted_lines_alone() {
-        let painted = "\x1b[31m\x1b[1ma\nb\x1b[0m\x1b[39m\x1b[8mhidden";
-        assert_eq!(escaped_painted(painted), "\x1b[31m\x1b[1ma\\nb\x1b[0m\x1b[39m\\u{1b}[8mhidden");
-        assert!(!escaped(painted).contains('\x1b'));
+    fn only_our_own_colours_stay_in_styled_lines() {
+        let styled = "\x1b[31m\x1b[1ma\nb\x1b[0m\x1b[39m\x1b[8mhidden";
+        assert_eq!(escaped_styled(styled), "\x1b[31m\x1b[1ma\\nb\x1b[0m\x1b[39m\\u{1b}[8mhidden");
+        assert!(!escaped(styled).contains('\x1b'));
     }
 }

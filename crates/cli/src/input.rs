@@ -1,4 +1,4 @@
-//! What comes from standard input: a value, from a pipe or typed by a person who is asked for it.
+//! Values from standard input: from a pipe, or typed at a prompt.
 
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 
@@ -6,10 +6,10 @@ use api::Key;
 
 use crate::error::{Error, Result};
 
-/// The longest value that is read.
+/// Limit of a value.
 const VALUE_BYTES_MAX: u64 = 1024 * 1024;
 
-/// The value of a key: all of a pipe without the line break at its end, or a line that is typed and not shown.
+/// Reads the value of a key: a whole pipe without its last line break, or a line typed without echo.
 pub(crate) fn value(key: &Key) -> Result<String> {
     let stdin = io::stdin().lock();
     let bytes = if stdin.is_terminal() { typed(stdin, key)? } else { piped(stdin)? };
@@ -30,7 +30,7 @@ fn piped(stdin: impl Read) -> Result<Vec<u8>> {
 }
 
 fn typed(stdin: impl BufRead, key: &Key) -> Result<Vec<u8>> {
-    let _unseen = terminal::hide_typing()?;
+    let _echo = terminal::disable_echo()?;
     let _ = write!(io::stderr(), "Value of {key} (not shown): ").and_then(|()| io::stderr().flush());
     let mut bytes = Vec::new();
     let read = stdin.take(VALUE_BYTES_MAX + 1).read_until(b'\n', &mut bytes);
@@ -51,34 +51,34 @@ mod terminal {
     use crate::error::{Error, Exit, Result};
     use crate::interrupt::Interrupt;
 
-    /// Shows what is typed again when it is dropped.
-    pub(super) struct Unseen(Termios);
+    /// Restores the terminal when dropped.
+    pub(super) struct EchoGuard(Termios);
 
-    /// Shows nothing of what is typed. Ctrl-C ends the program, with the terminal as it was.
-    pub(super) fn hide_typing() -> Result<Unseen> {
+    /// Disables echo. Ctrl-C restores the terminal and ends the program.
+    pub(super) fn disable_echo() -> Result<EchoGuard> {
         let before = tcgetattr(io::stdin()).map_err(|source| Error::Stdin { source: source.into() })?;
-        let handed_over = Unseen(before.clone());
+        let in_handler = EchoGuard(before.clone());
         Interrupt::listen_and(move || {
-            handed_over.show_again();
+            in_handler.restore();
             std::process::exit(Exit::Interrupted.code().into());
         })?;
         let mut hidden = before.clone();
         hidden.local_modes.remove(LocalModes::ECHO);
         tcsetattr(io::stdin(), OptionalActions::Now, &hidden)
             .map_err(|source| Error::Stdin { source: source.into() })?;
-        Ok(Unseen(before))
+        Ok(EchoGuard(before))
     }
 
-    impl Unseen {
-        fn show_again(&self) {
-            // There is nothing more to be done about it.
+    impl EchoGuard {
+        fn restore(&self) {
+            // A failure cannot be helped here.
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.0);
         }
     }
 
-    impl Drop for Unseen {
+    impl Drop for EchoGuard {
         fn drop(&mut self) {
-            self.show_again();
+            self.restore();
         }
     }
 }
@@ -87,8 +87,8 @@ mod terminal {
 mod terminal {
     use crate::error::Result;
 
-    /// Typing is shown on this system.
-    pub(super) fn hide_typing() -> Result<()> {
+    /// This system cannot disable echo.
+    pub(super) fn disable_echo() -> Result<()> {
         Ok(())
     }
 }

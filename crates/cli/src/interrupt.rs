@@ -1,53 +1,53 @@
-//! Ctrl-C: the first one asks the command to stop and clean up, the second one ends the program at once.
+//! Ctrl-C: the first stops the command, which cleans up; the second ends the program at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use crate::error::{Error, Exit, Result};
 
-/// Whether somebody wants the program to stop. Termination and hang-up count as Ctrl-C.
+/// A request to stop. SIGTERM and SIGHUP count as Ctrl-C.
 #[derive(Clone)]
 pub(crate) struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Listens from now on. A program listens once.
+    /// Listens from now on. A process listens once.
     pub(crate) fn listen() -> Result<Self> {
         Self::listen_and(|| {})
     }
 
-    /// Listens, and calls `stop` at the first Ctrl-C, on another thread.
+    /// Listens, and calls `stop` on another thread at the first Ctrl-C.
     pub(crate) fn listen_and(stop: impl Fn() + Send + 'static) -> Result<Self> {
-        let asked = Arc::new(AtomicBool::new(false));
-        let handler = Arc::clone(&asked);
+        let requested = Arc::new(AtomicBool::new(false));
+        let handler = Arc::clone(&requested);
         set_handler(move || {
             if handler.swap(true, Ordering::Relaxed) {
                 std::process::exit(Exit::Interrupted.code().into());
             }
             stop();
         })?;
-        Ok(Self(asked))
+        Ok(Self(requested))
     }
 
-    /// Listens, and calls `stop` at the first and at the second Ctrl-C, on another thread; the third ends the program at once.
+    /// Listens, and calls `stop` on another thread at the first and second Ctrl-C; the third ends the program at once.
     pub(crate) fn listen_twice(stop: impl Fn() + Send + 'static) -> Result<Self> {
-        let asked = Arc::new(AtomicBool::new(false));
-        let (handler, times) = (Arc::clone(&asked), AtomicU32::new(0));
+        let requested = Arc::new(AtomicBool::new(false));
+        let (handler, presses) = (Arc::clone(&requested), AtomicU32::new(0));
         set_handler(move || {
             handler.store(true, Ordering::Relaxed);
-            if times.fetch_add(1, Ordering::Relaxed) >= 2 {
+            if presses.fetch_add(1, Ordering::Relaxed) >= 2 {
                 std::process::exit(Exit::Interrupted.code().into());
             }
             stop();
         })?;
-        Ok(Self(asked))
+        Ok(Self(requested))
     }
 
-    /// Leaves Ctrl-C to a program that was started and has the terminal now.
-    pub(crate) fn leave_to_child() -> Result<()> {
+    /// Ignores Ctrl-C, for a child process that has the terminal.
+    pub(crate) fn ignore_for_child() -> Result<()> {
         set_handler(|| {})
     }
 
-    /// Fails when somebody wants the program to stop.
+    /// Fails after Ctrl-C.
     pub(crate) fn check(&self) -> Result<()> {
         if self.0.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
     }

@@ -1,4 +1,4 @@
-//! The log: what the services report while they work, for people who look for a fault. Off unless configured.
+//! The log of the services, for finding faults. Off by default.
 
 use std::fs::File;
 use std::io;
@@ -11,7 +11,7 @@ use tracing_subscriber::fmt::format::FmtSpan;
 
 use crate::error::{Error, Result};
 
-/// Starts the log, once in a process, as configuration says. Each span is logged when it begins and when it ends.
+/// Starts the configured log, once per process. Logs the beginning and the end of each span.
 pub(crate) fn start(preferences: &Preferences) -> Result<()> {
     let level: LevelFilter = preferences.log.parse().expect("configuration has checked it");
     if level == LevelFilter::OFF {
@@ -31,7 +31,7 @@ pub(crate) fn start(preferences: &Preferences) -> Result<()> {
 #[expect(clippy::disallowed_methods, reason = "a log grows line by line; nothing depends on it")]
 fn append(path: &Path) -> io::Result<File> {
     let mut options = File::options();
-    // It names folders and plans of its owner.
+    // The log names the owner's folders and plans.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.append(true).create(true).open(path)

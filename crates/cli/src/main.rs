@@ -1,25 +1,27 @@
-//! The program `agents`: parses, calls, prints. Rules live in the library crates.
+//! The program `agents`: parses arguments, calls the library, prints. It holds no rules of its own.
 
 mod args;
-mod ask;
 mod commands;
+mod confirm;
 mod demo;
+mod display;
 mod error;
 mod escape;
 mod hints;
 mod input;
 mod interrupt;
 mod log;
-mod look;
 mod output;
 mod sandbox;
 mod session;
+mod style;
+mod table;
 mod usage;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match args::Args::of_process() {
+    match args::Args::parse_process() {
         Ok(args) => commands::run(args),
         Err(error) => usage::report(&error),
     }

@@ -1,6 +1,6 @@
-//! What people and programs get to see: text for people, or one JSON envelope.
+//! Output: text for people, or one JSON envelope for programs.
 //!
-//! Standard output is data, standard error is for people.
+//! Standard output is data, standard error is for people: commands that show print, commands that act report.
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
@@ -15,21 +15,22 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::error::{Error, Exit, Result};
-use crate::escape::{escaped, escaped_painted};
-use crate::look::{Color, Format, Level, Look, Paint, Volume};
+use crate::escape::{escaped, escaped_styled};
+use crate::style::{Color, Format, Level, Paint, Style, Verbosity};
+use crate::table::Table;
 
-/// What a command came to.
+/// The result of a command.
 pub(crate) struct Answer {
     pub(crate) exit: Exit,
     pub(crate) data: Data,
 }
 
-/// An answer to programs.
+/// The `data` of the envelope.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(crate) enum Data {
     Value(Value),
-    /// JSON of a person's, in its own spelling: `1.10` stays `1.10`.
+    /// JSON in the spelling of its author: `1.10` stays `1.10`.
     Text(Box<RawValue>),
 }
 
@@ -44,39 +45,39 @@ impl Answer {
         Self { exit: Exit::Ok, data: data.into() }
     }
 
-    /// JSON that is the answer as it is.
+    /// Answers with JSON text as it is.
     pub(crate) fn text(json: Box<RawValue>) -> Self {
         Self { exit: Exit::Ok, data: Data::Text(json) }
     }
 
-    /// An answer of the façade.
+    /// Answers with a value of the library.
     pub(crate) fn of(answer: &impl Serialize) -> Self {
         Self::ok(serde_json::to_value(answer).expect("answers are made of text, numbers and lists"))
     }
 }
 
-/// Where a command prints.
+/// The output of one command.
 pub(crate) struct Output {
     command: &'static str,
-    look: Look,
+    style: Style,
     started: Instant,
     stdout: AutoStream<io::Stdout>,
     messages: Vec<Message>,
-    /// Whether a line of progress stands on the terminal.
+    /// A progress line is on the terminal.
     in_progress: bool,
-    /// Whether lines of JSON come before the end.
+    /// JSON lines come before the envelope.
     is_stream: bool,
-    /// Whether the answer is bytes.
+    /// The data is bytes, without an envelope.
     is_bytes: bool,
 }
 
-/// Version of the JSON envelope. Changes when a field changes its meaning or goes.
+/// Version of the JSON envelope. Changes when a field changes its meaning or is removed.
 const ENVELOPE_VERSION: u32 = 1;
 
-/// The form of every answer to a program.
+/// The JSON object that every command prints for programs.
 #[derive(Serialize)]
 struct Envelope<'a> {
-    /// Only at the end of a stream.
+    /// `end`, after a stream of events.
     #[serde(skip_serializing_if = "Option::is_none")]
     event: Option<&'static str>,
     version: u32,
@@ -93,7 +94,7 @@ struct Timing {
     duration_ms: u64,
 }
 
-/// Something said beside the answer.
+/// An error, warning or note beside the data.
 #[derive(Serialize)]
 struct Message {
     level: Level,
@@ -102,15 +103,15 @@ struct Message {
 }
 
 impl Output {
-    pub(crate) fn start(command: &'static str, look: Look) -> Self {
-        match look.color {
+    pub(crate) fn start(command: &'static str, style: Style) -> Self {
+        match style.color {
             Color::Auto => {}
             Color::Always => anstream::ColorChoice::Always.write_global(),
             Color::Never => anstream::ColorChoice::Never.write_global(),
         }
         Self {
             command,
-            look,
+            style,
             started: Instant::now(),
             stdout: stdout(),
             messages: Vec::new(),
@@ -120,37 +121,40 @@ impl Output {
         }
     }
 
-    /// How text is made up in this format.
     pub(crate) fn paint(&self) -> Paint {
-        self.look.paint()
+        self.style.paint()
     }
 
     pub(crate) fn is_json(&self) -> bool {
-        self.look.format == Format::Json
+        self.style.format == Format::Json
     }
 
     pub(crate) fn format(&self) -> Format {
-        self.look.format
+        self.style.format
     }
 
     pub(crate) fn is_quiet(&self) -> bool {
-        self.look.volume == Volume::Quiet
+        self.style.verbosity == Verbosity::Quiet
     }
 
-    /// Prints a line of what was asked for. Control characters in it, of names of files, are spelled out.
-    pub(crate) fn say(&mut self, line: impl Display) -> Result<()> {
+    pub(crate) fn is_verbose(&self) -> bool {
+        self.style.verbosity == Verbosity::Verbose
+    }
+
+    /// Prints a line of data. Control characters, as in file names, are escaped.
+    pub(crate) fn print(&mut self, line: impl Display) -> Result<()> {
         if self.is_json() {
             return Ok(());
         }
         let line = line.to_string();
-        match self.look.format {
-            Format::Rich => self.say_text(escaped_painted(&line)),
-            Format::Plain | Format::Json => self.say_text(escaped(&line)),
+        match self.style.format {
+            Format::Rich => self.print_text(escaped_styled(&line)),
+            Format::Plain | Format::Json => self.print_text(escaped(&line)),
         }
     }
 
-    /// Prints a text of any number of lines, as it is.
-    pub(crate) fn say_text(&mut self, text: impl Display) -> Result<()> {
+    /// Prints text of any number of lines as it is.
+    pub(crate) fn print_text(&mut self, text: impl Display) -> Result<()> {
         if self.is_json() {
             return Ok(());
         }
@@ -158,20 +162,20 @@ impl Output {
         writeln!(self.stdout, "{text}").map_err(|source| Error::Print { source })
     }
 
-    /// Where bytes go that are the whole answer, in every format: no envelope follows, and what is told beside goes to people.
+    /// Returns the stream for data that is bytes in every format: no envelope follows, and messages go to standard error.
     pub(crate) fn bytes(&mut self) -> &mut dyn Write {
         self.end_progress();
         self.is_bytes = true;
         &mut self.stdout
     }
 
-    /// Begins a stream: to programs, JSON objects of one line each instead of one envelope. The envelope is the last line, its event is `end`.
+    /// Begins a stream of JSON lines for programs. The envelope is the last line, with the event `end`.
     pub(crate) fn begin_stream(&mut self, first: &impl Serialize) -> Result<()> {
         self.is_stream = true;
         self.stream(first)
     }
 
-    /// Prints a line of a stream, to programs.
+    /// Prints a JSON line of a stream, for programs.
     pub(crate) fn stream(&mut self, line: &impl Serialize) -> Result<()> {
         if !self.is_json() {
             return Ok(());
@@ -181,101 +185,141 @@ impl Output {
         printed.map_err(|source| Error::Print { source })
     }
 
-    /// Prints a line that says what was done, unless people want quiet.
+    /// Prints a line of data, or reports it.
+    pub(crate) fn print_or_report(&mut self, is_data: bool, line: impl Display) -> Result<()> {
+        if is_data {
+            return self.print(line);
+        }
+        self.report(line);
+        Ok(())
+    }
+
+    /// Prints a table, if it has rows.
+    pub(crate) fn print_table<const N: usize>(&mut self, table: &Table<N>) -> Result<()> {
+        table.lines(self.paint()).into_iter().try_for_each(|line| self.print(line))
+    }
+
+    /// Prints bytes of data for people as they are.
+    pub(crate) fn print_bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        let out = self.bytes();
+        out.write_all(bytes).and_then(|()| out.flush()).map_err(|source| Error::Print { source })
+    }
+
+    /// Reports what was done to people, on standard error.
+    pub(crate) fn report(&mut self, line: impl Display) {
+        if self.is_json() || self.is_quiet() {
+            return;
+        }
+        self.end_progress();
+        let line = line.to_string();
+        let line = if self.style.format == Format::Rich { escaped_styled(&line) } else { escaped(&line) };
+        // A failure to report does not undo what was done.
+        let _ = writeln!(stderr(), "{line}");
+    }
+
+    /// Shows a command that helps next, on standard error.
+    pub(crate) fn hint(&mut self, hint: &str) {
+        if !self.is_json() && !self.is_quiet() {
+            self.end_progress();
+            let _ = stderr().write_all(self.paint().hints(&[hint.to_owned()]).as_bytes());
+        }
+    }
+
+    /// Prints a line about what was done to standard output, unless quiet.
     pub(crate) fn confirm(&mut self, line: impl Display) -> Result<()> {
-        if self.look.volume == Volume::Quiet { Ok(()) } else { self.say(line) }
+        if self.style.verbosity == Verbosity::Quiet { Ok(()) } else { self.print(line) }
     }
 
-    /// The same for a text of somebody else, as it is.
+    /// Like [`confirm`](Self::confirm), for text that is printed as it is.
     pub(crate) fn confirm_text(&mut self, text: impl Display) -> Result<()> {
-        if self.look.volume == Volume::Quiet { Ok(()) } else { self.say_text(text) }
+        if self.style.verbosity == Verbosity::Quiet { Ok(()) } else { self.print_text(text) }
     }
 
-    /// Shows how far long work is, on a terminal only.
+    /// Shows a progress line, on a terminal only.
     pub(crate) fn progress(&mut self, line: impl Display) {
-        if self.look.format == Format::Rich && self.look.volume > Volume::Quiet && io::stderr().is_terminal()
+        if self.style.format == Format::Rich
+            && self.style.verbosity > Verbosity::Quiet
+            && io::stderr().is_terminal()
         {
             self.in_progress = true;
             let line = escaped(&line.to_string()).into_owned();
-            // Progress that cannot be shown is no reason to stop.
+            // A failure to show progress does not stop the work.
             let _ = write!(stderr(), "\r\x1b[2K{}", line.dimmed()).and_then(|()| stderr().flush());
         }
     }
 
-    /// Tells people something beside the answer.
+    /// Warns about something that a person should act on.
     pub(crate) fn warn(&mut self, code: &str, text: String, hint: Option<String>) {
-        self.message(
-            Level::Warning,
-            Problem { hint: hint.into_iter().collect(), ..Problem::without_cause(Kind::Error, code, text) },
-        );
+        let hint = hint.iter().flat_map(|hint| hint.lines()).map(str::to_owned).collect();
+        self.add_message(Level::Warning, Problem { hint, ..Problem::without_cause(Kind::Error, code, text) });
     }
 
-    /// Tells people about something that was skipped on the way to the answer. Each is told once.
-    pub(crate) fn warn_of(&mut self, problem: Problem) {
+    /// Warns about a problem that did not stop the command, once.
+    pub(crate) fn warn_problem(&mut self, problem: Problem) {
         if !self.messages.iter().any(|message| message.problem == problem) {
-            self.message(Level::Warning, problem);
+            self.add_message(Level::Warning, problem);
         }
     }
 
-    /// Tells people about a part of a stream, which programs have had as a line.
-    pub(crate) fn told(&mut self, problem: Problem) {
+    /// Warns people about an event that programs receive as a JSON line.
+    pub(crate) fn warn_inline(&mut self, problem: Problem) {
         if !self.is_json() {
-            self.tell(Level::Warning, &problem);
+            self.write_message(Level::Warning, &problem);
         }
     }
 
-    /// Tells people on a terminal what happens now.
-    pub(crate) fn hint_at(&mut self, text: String) {
-        if !self.is_json() && self.look.volume > Volume::Quiet {
+    /// Tells people what the program waits for or does now.
+    pub(crate) fn status(&mut self, text: String) {
+        if !self.is_json() && self.style.verbosity > Verbosity::Quiet {
             let _ = writeln!(stderr(), "{}", self.paint().faint(escaped(&text)));
         }
     }
 
-    /// Tells people about something that is missing in the answer.
+    /// Reports an error that leaves the data incomplete.
     pub(crate) fn error(&mut self, problem: Problem) {
-        self.message(Level::Error, problem);
+        self.add_message(Level::Error, problem);
     }
 
-    /// Says something that only somebody who wonders wants to know.
-    pub(crate) fn detail(&mut self, code: &str, text: String) {
-        if self.look.volume == Volume::Verbose {
-            self.message(Level::Note, Problem::without_cause(Kind::Error, code, text));
+    /// Adds a note, shown with `--verbose`.
+    pub(crate) fn note(&mut self, code: &str, text: String) {
+        if self.style.verbosity == Verbosity::Verbose {
+            self.add_message(Level::Note, Problem::without_cause(Kind::Error, code, text));
         }
     }
 
-    /// A way to tell people that they wait, from inside of a call that waits.
-    pub(crate) fn notice(&self) -> impl Fn(&str) + Send + Sync + 'static {
-        let (paint, is_told) = (self.paint(), self.look.volume > Volume::Quiet && !self.is_json());
+    /// Returns a function that tells people what a call waits for.
+    pub(crate) fn wait_notifier(&self) -> impl Fn(&str) + Send + Sync + 'static {
+        let (paint, is_shown) = (self.paint(), self.style.verbosity > Verbosity::Quiet && !self.is_json());
         move |text| {
-            if is_told {
+            if is_shown {
                 let _ = writeln!(stderr(), "{}", paint.faint(escaped(text)));
             }
         }
     }
 
-    /// Prints the end and gives the exit code.
+    /// Prints the envelope or the error. Returns the exit code.
     pub(crate) fn finish(self, result: Result<Answer>) -> ExitCode {
         self.finish_with(result, Vec::new())
     }
 
-    /// The same, with problems that were met before the command ran. What the command has told already is not told again.
+    /// Like [`finish`](Self::finish), with warnings about problems from before the command; none is shown twice.
     pub(crate) fn finish_with(mut self, result: Result<Answer>, problems: Vec<Problem>) -> ExitCode {
         self.end_progress();
         let answer = result.unwrap_or_else(|error| {
             if !is_closed_pipe(&error) {
-                self.message(Level::Error, error.problem());
+                self.add_message(Level::Error, error.problem());
             }
             Answer { exit: error.exit(), data: error.data().into() }
         });
         for problem in problems {
-            self.warn_of(problem);
+            self.warn_problem(problem);
         }
         self.envelope(answer)
     }
 
-    /// Ends without an answer.
+    /// Finishes with a problem and without data.
     pub(crate) fn finish_problem(mut self, exit: Exit, problem: Problem) -> ExitCode {
-        self.message(Level::Error, problem);
+        self.add_message(Level::Error, problem);
         self.envelope(Answer { exit, data: Value::Null.into() })
     }
 
@@ -296,22 +340,22 @@ impl Output {
                 false => serde_json::to_string_pretty(&envelope),
             };
             let text = text.expect("an envelope is made of text and numbers");
-            // Nobody is left to tell.
+            // A reader that closed the pipe cannot be told.
             let _ = writeln!(self.stdout, "{text}");
         }
         answer.exit.code().into()
     }
 
-    fn message(&mut self, level: Level, problem: Problem) {
+    fn add_message(&mut self, level: Level, problem: Problem) {
         if !self.is_json() || self.is_bytes {
-            self.tell(level, &problem);
+            self.write_message(level, &problem);
         }
         self.messages.push(Message { level, problem });
     }
 
-    fn tell(&mut self, level: Level, problem: &Problem) {
+    fn write_message(&mut self, level: Level, problem: &Problem) {
         self.end_progress();
-        if level == Level::Error || self.look.volume > Volume::Quiet {
+        if level == Level::Error || self.style.verbosity > Verbosity::Quiet {
             let _ = stderr().write_all(self.paint().message(level, problem).as_bytes());
         }
     }
@@ -323,7 +367,7 @@ impl Output {
     }
 }
 
-/// Whoever read what we print has seen enough: no error to tell anybody.
+/// A reader that closes the pipe has seen enough: this is not an error to report.
 fn is_closed_pipe(error: &Error) -> bool {
     matches!(error, Error::Print { source } if source.kind() == io::ErrorKind::BrokenPipe)
 }

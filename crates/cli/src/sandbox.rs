@@ -1,40 +1,38 @@
-//! What commands do that an actor starts in its sandbox.
+//! Commands that an actor starts in its sandbox.
 //!
-//! Store and home folder belong to the run. What the run does for its actors is asked for; what only reads works as it does elsewhere; the
-//! rest is refused, before it would fail for want of permission or, where actors are not confined, change what is not the actor's.
+//! Store and home folder belong to the run. The run executes what it does for its actors; commands that only read work as elsewhere; the rest
+//! is refused early, before it fails for want of permission or, where actors are not confined, changes what does not belong to the actor.
 
-/// What becomes of a command.
+/// The treatment of a command in a sandbox.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Rule {
-    /// The run does it.
-    Asks,
-    /// As anywhere else.
-    Works,
-    /// It is an error.
+    /// The run executes it.
+    Forwarded,
+    /// It works as outside.
+    Local,
     Refused,
 }
 
-/// The commands that are not refused, by their names.
+/// Commands that are not refused.
 const RULES: [(&str, Rule); 15] = [
-    ("changeset record", Rule::Asks),
-    ("context append", Rule::Asks),
-    ("config get", Rule::Asks),
-    ("config list", Rule::Works),
-    ("config explain", Rule::Works),
-    ("config path", Rule::Works),
-    ("config schema", Rule::Works),
-    ("config watch", Rule::Works),
-    ("context show", Rule::Works),
-    ("context list", Rule::Works),
-    ("context search", Rule::Works),
-    ("context export", Rule::Works),
-    ("context state get", Rule::Works),
-    ("context global get", Rule::Works),
-    // It makes a home folder and a project of its own.
-    ("demo", Rule::Works),
+    ("changeset record", Rule::Forwarded),
+    ("context append", Rule::Forwarded),
+    ("config get", Rule::Forwarded),
+    ("config list", Rule::Local),
+    ("config explain", Rule::Local),
+    ("config path", Rule::Local),
+    ("config schema", Rule::Local),
+    ("config watch", Rule::Local),
+    ("context show", Rule::Local),
+    ("context list", Rule::Local),
+    ("context search", Rule::Local),
+    ("context export", Rule::Local),
+    ("context state get", Rule::Local),
+    ("context global get", Rule::Local),
+    // It creates its own home folder and project.
+    ("demo", Rule::Local),
 ];
 
-/// What becomes of a command of this name.
 pub(crate) fn rule(name: &str) -> Rule {
-    RULES.iter().find(|(known, _)| *known == name).map_or(Rule::Refused, |(_, rule)| *rule)
+    RULES.iter().find(|(command, _)| *command == name).map_or(Rule::Refused, |(_, rule)| *rule)
 }

@@ -1,4 +1,4 @@
-//! What a command works with: the façade, what it read, and how it waits.
+//! The library, configuration and lock timeout that a command works with.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use crate::args::GlobalArgs;
 use crate::hints;
 use crate::output::Output;
 
-/// What a command works with.
+/// The library as a command uses it.
 pub(crate) struct Session<'a> {
     agents: &'a Agents,
-    /// Configuration as it was when the command started.
+    /// Configuration at the start of the command.
     pub(crate) config: ConfigSnapshot,
     wait: Wait,
 }
@@ -23,7 +23,7 @@ impl<'a> Session<'a> {
         preferences: &Preferences,
         output: &Output,
     ) -> Self {
-        let notice = output.notice();
+        let notice = output.wait_notifier();
         let on_wait = move |waiting: &WaitNotice| {
             let holder =
                 waiting.holder.as_ref().map(|holder| format!(", held by {holder}")).unwrap_or_default();
@@ -34,18 +34,18 @@ impl<'a> Session<'a> {
         Session { agents, config, wait }
     }
 
-    /// For questions that read nothing, or anew.
+    /// For calls that do not wait for locks.
     pub(crate) fn agents(&self) -> &'a Agents {
         self.agents
     }
 
-    /// For changes: waits as the user wants.
+    /// For calls that write: they wait for locks as configured.
     pub(crate) fn writer(&self) -> Agents {
         self.agents.clone().with_wait(self.wait.clone())
     }
 }
 
-/// Where the program was started: the only place that looks at the process.
+/// Folders, user and environment of this process. Nothing else reads them.
 pub(crate) fn invocation(args: &GlobalArgs) -> Invocation {
     Invocation {
         home: args.home.clone(),
@@ -59,18 +59,18 @@ pub(crate) fn invocation(args: &GlobalArgs) -> Invocation {
     }
 }
 
-/// Who started the program: by name where one is set, by number elsewhere, as in containers.
+/// The user's name, or the user id where no name is set, as in containers.
 fn user() -> String {
     let named = ["USER", "LOGNAME", "USERNAME"].into_iter().filter_map(|name| std::env::var(name).ok());
-    named.map(|name| name.trim().to_owned()).find(|name| !name.is_empty()).unwrap_or_else(number)
+    named.map(|name| name.trim().to_owned()).find(|name| !name.is_empty()).unwrap_or_else(user_id)
 }
 
 #[cfg(unix)]
-fn number() -> String {
+fn user_id() -> String {
     format!("uid {}", rustix::process::getuid().as_raw())
 }
 
 #[cfg(not(unix))]
-fn number() -> String {
-    "somebody".to_owned()
+fn user_id() -> String {
+    "unknown".to_owned()
 }

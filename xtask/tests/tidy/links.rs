@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::modules::joined;
 use crate::workspace::Texts;
 
-/// The links of all `.md` files that lead to no file, folder or heading here. Links to the web are not followed.
+/// Finds links of `.md` files to missing files, folders or headings. Links to the web are not followed.
 pub(crate) fn dead(texts: &Texts) -> Vec<String> {
     let mut problems = Vec::new();
     for (path, text) in texts.iter().filter(|(path, _)| path.ends_with(".md")) {
@@ -27,15 +27,15 @@ fn problem(texts: &Texts, from: &str, target: &str) -> Option<&'static str> {
     let path = if file.is_empty() { from.to_owned() } else { joined(folder, file) };
     let is_folder = path.is_empty() || texts.keys().any(|known| known.starts_with(&format!("{path}/")));
     match (texts.get(&path), anchor) {
-        (None, _) if !is_folder => Some("leads to no file here"),
+        (None, _) if !is_folder => Some("names no file"),
         (Some(text), Some(anchor)) if path.ends_with(".md") && !headings(text).contains(anchor) => {
-            Some("names no heading of that file")
+            Some("names no heading")
         }
         _ => None,
     }
 }
 
-/// The targets of `[text](target)` and `[name]: target`, with their lines.
+/// Targets of `[text](target)` and `[name]: target`, with their lines.
 fn links(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (number, line) in prose(text) {
@@ -52,7 +52,7 @@ fn links(text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// Anchors of the headings, as web pages of repositories make them.
+/// Anchors of headings, in the form of repository web pages.
 fn headings(text: &str) -> BTreeSet<String> {
     let mut anchors = BTreeSet::new();
     for (_, line) in prose(text) {
@@ -69,7 +69,7 @@ fn headings(text: &str) -> BTreeSet<String> {
     anchors
 }
 
-/// The lines outside fenced code, numbered from 1.
+/// Lines outside of fenced code, numbered from 1.
 fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut in_code = false;
     text.lines().enumerate().filter_map(move |(index, line)| {
@@ -79,7 +79,7 @@ fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// A line without what stands between backticks.
+/// Removes code between backticks from a line.
 fn without_code(line: &str) -> String {
     line.split('`').step_by(2).collect::<Vec<_>>().join("`")
 }
@@ -116,17 +116,14 @@ mod tests {
 
     #[test]
     fn a_dead_file_is_found() {
-        check("fine\n[a](nowhere.md)", &["docs/page.md:2: `nowhere.md` leads to no file here"]);
-        check("[a]: ../src/main.rs", &["docs/page.md:1: `../src/main.rs` leads to no file here"]);
-        check("[a](../../outside.md)", &["docs/page.md:1: `../../outside.md` leads to no file here"]);
+        check("fine\n[a](nowhere.md)", &["docs/page.md:2: `nowhere.md` names no file"]);
+        check("[a]: ../src/main.rs", &["docs/page.md:1: `../src/main.rs` names no file"]);
+        check("[a](../../outside.md)", &["docs/page.md:1: `../../outside.md` names no file"]);
     }
 
     #[test]
     fn a_dead_heading_is_found() {
-        check("[a](#there)", &["docs/page.md:1: `#there` names no heading of that file"]);
-        check(
-            "[a](other.md#no-heading)",
-            &["docs/page.md:1: `other.md#no-heading` names no heading of that file"],
-        );
+        check("[a](#there)", &["docs/page.md:1: `#there` names no heading"]);
+        check("[a](other.md#no-heading)", &["docs/page.md:1: `other.md#no-heading` names no heading"]);
     }
 }

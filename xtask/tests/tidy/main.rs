@@ -1,9 +1,9 @@
-//! The rules of this repository that no compiler or linter checks, as ordinary tests.
+//! Rules of the repository that no compiler or linter checks, as ordinary tests.
 //!
-//! Each rule is a pure function from texts to problems, in a file of its own, with tests that show it finds something. The tests here
-//! run every rule over the workspace as it is on disk.
+//! Each rule is a pure function from texts to problems, with tests that show what it finds. The tests here run every rule over the
+//! workspace on disk.
 
-mod arrows;
+mod layers;
 mod links;
 mod modules;
 mod packages;
@@ -13,8 +13,8 @@ mod workspace;
 use workspace::Workspace;
 
 #[test]
-fn arrows_between_crates_point_down() {
-    check(arrows::problems(&Workspace::read().dependencies));
+fn dependencies_point_to_lower_layers() {
+    check(layers::problems(&Workspace::read().dependencies));
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn every_source_and_test_file_is_compiled() {
 }
 
 #[test]
-fn links_in_documents_lead_somewhere() {
+fn links_in_documents_resolve() {
     check(links::dead(&Workspace::read().texts));
 }
 
@@ -40,18 +40,18 @@ fn published_packages_have_the_fields_of_a_registry() {
 }
 
 #[test]
-fn no_file_names_a_path_of_somebodys_machine() {
+fn no_file_names_a_path_of_a_machine() {
     let workspace = Workspace::read();
     check_each(&workspace, |path, text| text::machine_paths(path, text, &workspace.root));
 }
 
 #[test]
-fn no_test_is_ignored_and_nothing_is_left_to_do() {
+fn no_test_is_ignored_and_no_code_is_unfinished() {
     check_each(&Workspace::read(), text::unfinished);
 }
 
 #[test]
-fn no_source_file_is_too_long_to_read() {
+fn no_source_file_is_too_long() {
     check_each(&Workspace::read(), text::too_long);
 }
 

@@ -1,21 +1,21 @@
-//! Every Rust file of a package is compiled: a test file that nobody lists passes for ever.
+//! Every Rust file of a package is compiled: a test file that is not compiled never fails.
 //!
-//! Follows `mod name;` lines from the files that Cargo starts at. Does not follow `mod` inside an inline `mod { }`, which this
-//! project does not use.
+//! Follows `mod name;` lines from the root files of targets. Does not follow `mod` inside an inline `mod { }`, which this project
+//! does not use.
 
 use std::collections::BTreeSet;
 
 use crate::workspace::Texts;
 
-/// The Rust files below `folders` that no target in `targets` reaches.
+/// Finds Rust files in `folders` that no target reaches.
 pub(crate) fn unreached(texts: &Texts, folders: &[String], targets: &[String]) -> Vec<String> {
     let mut reached = BTreeSet::new();
     let starts: BTreeSet<&str> = targets.iter().map(String::as_str).collect();
-    let mut waiting: Vec<String> = targets.to_vec();
-    while let Some(file) = waiting.pop() {
+    let mut pending: Vec<String> = targets.to_vec();
+    while let Some(file) = pending.pop() {
         if let Some(text) = texts.get(&file) {
             let found = modules(&file, text, starts.contains(file.as_str())).into_iter().flatten();
-            waiting.extend(found.filter(|module| texts.contains_key(module) && !reached.contains(module)));
+            pending.extend(found.filter(|module| texts.contains_key(module) && !reached.contains(module)));
             reached.insert(file);
         }
     }
@@ -23,16 +23,16 @@ pub(crate) fn unreached(texts: &Texts, folders: &[String], targets: &[String]) -
     let files = texts.keys().filter(|path| path.ends_with(".rs") && in_package(path));
     files
         .filter(|path| !reached.contains(*path))
-        .map(|path| format!("{path}: no `mod` and no target leads here"))
+        .map(|path| format!("{path}: not part of any target"))
         .collect()
 }
 
-/// The places where each module that `text` declares may be.
+/// Candidate paths of each module that `text` declares.
 fn modules(file: &str, text: &str, is_start: bool) -> Vec<Vec<String>> {
     let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
     let stem = name.trim_end_matches(".rs");
     let inside = if is_start || stem == "mod" { folder.to_owned() } else { format!("{folder}/{stem}") };
-    // More than one where systems have different files for one module.
+    // Several where a module has a file per system.
     let mut explicit: Vec<&str> = Vec::new();
     let mut found = Vec::new();
     for line in text.lines().map(str::trim) {
@@ -49,7 +49,7 @@ fn modules(file: &str, text: &str, is_start: bool) -> Vec<Vec<String>> {
     found
 }
 
-/// `path` of a line `#[path = "path"]` or `#[cfg_attr(condition, path = "path")]`.
+/// Returns `path` of a line `#[path = "path"]` or `#[cfg_attr(condition, path = "path")]`.
 fn given_path(line: &str) -> Option<&str> {
     let (start, rest) = line.split_once("path = \"")?;
     let (path, end) = rest.split_once('"')?;
@@ -57,7 +57,7 @@ fn given_path(line: &str) -> Option<&str> {
     is_given.then_some(path)
 }
 
-/// `name` of a line `mod name;`, public or not.
+/// Returns `name` of a line `mod name;`, public or not.
 fn declared(line: &str) -> Option<&str> {
     let line = match line.strip_prefix("pub") {
         Some(rest) => rest.trim_start_matches(|c| c != ' ' && c != 'm').trim_start(),
@@ -66,7 +66,7 @@ fn declared(line: &str) -> Option<&str> {
     line.strip_prefix("mod ")?.strip_suffix(';')
 }
 
-/// `path` as seen from `folder`, without `..`.
+/// Resolves `path` relative to `folder`.
 pub(crate) fn joined(folder: &str, path: &str) -> String {
     let mut names: Vec<&str> = folder.split('/').filter(|name| !name.is_empty()).collect();
     for name in path.split('/') {
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_file_that_cargo_does_not_list_is_found() {
+    fn a_test_file_without_a_target_is_found() {
         let files = [("a/src/lib.rs", ""), ("a/tests/forgotten.rs", "")];
         check(&files, &["a/src/lib.rs"], &["a/tests/forgotten.rs"]);
     }

@@ -1,9 +1,9 @@
 //! Rules about the text of one file.
 
-/// Lines of one Rust file; most have about 300.
+/// Maximum lines of a Rust file; most have about 300.
 const LINES_MAX: usize = 700;
 
-/// Folders that exist on somebody's machine only. Split, so that this file does not name them itself.
+/// Folders of developers' machines, split so that this file does not name them.
 const MACHINE_FOLDERS: &[[&str; 2]] = &[
     ["/ro", "ot/"],
     ["/ho", "me/"],
@@ -13,23 +13,23 @@ const MACHINE_FOLDERS: &[[&str; 2]] = &[
     ["C:\\", "Users\\"],
 ];
 
-/// What stands for work that is not done.
+/// Marks of unfinished work, split likewise.
 const UNFINISHED: &[[&str; 2]] = &[["#[ig", "nore"], ["to", "do!("], ["unimple", "mented!("]];
 
-/// Crates, by folder, that the document does not name.
+/// Finds crates, by folder, that the document does not name.
 pub(crate) fn unnamed_crates(architecture: &str, folders: &[String]) -> Vec<String> {
     let missing = folders.iter().filter(|folder| !architecture.contains(&format!("`{folder}`")));
     missing.map(|folder| format!("ARCHITECTURE.md: does not name `{folder}`")).collect()
 }
 
-/// Places where `text` names a folder of somebody's machine, or `root`, where this copy happens to be.
+/// Finds paths of a developer's machine, including `root`, the folder of this workspace.
 pub(crate) fn machine_paths(path: &str, text: &str, root: &str) -> Vec<String> {
     let folders = MACHINE_FOLDERS.iter().map(|halves| halves.concat()).chain([root.to_owned()]);
     let folders: Vec<String> = folders.filter(|folder| folder.len() > 1).collect();
     find(path, text, |line| folders.iter().find(|folder| names(line, folder)).cloned())
 }
 
-/// Tests that do not run, and code that is not there yet.
+/// Finds ignored tests and unfinished code.
 pub(crate) fn unfinished(path: &str, text: &str) -> Vec<String> {
     if !path.ends_with(".rs") {
         return Vec::new();
@@ -43,7 +43,7 @@ pub(crate) fn too_long(path: &str, text: &str) -> Vec<String> {
     if path.ends_with(".rs") && lines > LINES_MAX { vec![problem] } else { Vec::new() }
 }
 
-/// Whether a line has a path that begins with `folder`, not one that has it in the middle, such as `docs/work/`.
+/// Returns true if a line has a path that begins with `folder`; `docs/work/` has it in the middle.
 fn names(line: &str, folder: &str) -> bool {
     line.match_indices(folder).any(|(at, _)| {
         let before = line[..at].chars().next_back();

@@ -1,4 +1,4 @@
-//! The workspace as the rules see it: texts by path, and what Cargo knows of its packages.
+//! The workspace on disk: texts by path, packages, targets and dependencies.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,24 +7,23 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Texts by path below the root, with `/` between names on every system.
+/// Texts by path relative to the root, with `/` as the separator on every system.
 pub(crate) type Texts = BTreeMap<String, String>;
 
 pub(crate) struct Workspace {
     pub(crate) root: String,
-    /// Every file that is text.
+    /// All text files.
     pub(crate) texts: Texts,
     /// The folder of each package, such as `crates/filetx`.
     pub(crate) package_folders: Vec<String>,
-    /// The first file of everything that Cargo compiles.
+    /// Root files of all Cargo targets.
     pub(crate) targets: Vec<String>,
-    /// Dependencies between packages of this workspace.
     pub(crate) dependencies: Vec<Dependency>,
     /// Packages as `cargo metadata` describes them.
     pub(crate) packages: Vec<Value>,
 }
 
-/// One package of this workspace using another.
+/// A dependency between two packages of the workspace.
 pub(crate) struct Dependency {
     pub(crate) from: String,
     pub(crate) to: String,
@@ -40,9 +39,8 @@ pub(crate) enum DependencyKind {
 }
 
 impl Workspace {
-    /// Reads it from disk.
     pub(crate) fn read() -> Workspace {
-        let here = std::env::var("CARGO_MANIFEST_DIR").expect("Cargo tells tests where they are");
+        let here = std::env::var("CARGO_MANIFEST_DIR").expect("Cargo sets it for tests");
         let root = Path::new(&here).parent().expect("xtask is a folder of the workspace");
         let mut texts = Texts::new();
         read_texts(root, root, &mut texts);
@@ -96,7 +94,7 @@ fn metadata(root: &Path) -> Value {
     serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON")
 }
 
-/// All files below `folder` that are text, but for what Git and Cargo keep for themselves.
+/// Reads all text files below `folder`, without those of Git and Cargo.
 fn read_texts(root: &Path, folder: &Path, texts: &mut Texts) {
     for entry in fs::read_dir(folder).expect("a folder of the workspace can be read") {
         let entry = entry.expect("a folder of the workspace can be read");

@@ -1,21 +1,23 @@
 //! `agents audit`.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use api::errors::PlanId;
 use api::{Finding, PlanSelector, Plans};
 use clap::Subcommand;
 
-use super::{known_plans, open, plural};
+use super::{existing_plans, open, plural};
+use crate::display;
 use crate::error::{Error, Exit, Result};
 use crate::output::{Answer, Output};
 use crate::session::Session;
 
-/// Read and verify the trail of who did what
+/// Verify who did what
 ///
-/// Every step of a plan, every changeset that is started or closed, every apply, undo and taken lease is a record with the hash of the one
-/// before. `verify` finds the first record of a plan that was changed, removed or moved, or is not true of what is there; a checkpoint shows
-/// whether the end was cut off.
+/// Every step of a plan, start and end of a changeset, apply, undo and lease is a record that holds the hash of the record before it. `verify` finds
+/// the first record of each plan that was altered, removed or moved, or contradicts the store; a checkpoint shows whether the end of a
+/// chain was cut off.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -30,56 +32,55 @@ enum Command {
     Checkpoint(CheckpointArgs),
 }
 
-/// Print records, plan by plan, in order
+/// Print audit records, plan by plan
 #[derive(clap::Args, Debug)]
 struct LogArgs {
     #[command(flatten)]
     select: Select,
 }
 
-/// Which records.
+/// Options that select records.
 #[derive(clap::Args, Debug)]
 struct Select {
-    /// Only those of this plan; one that was removed is named by its whole id
+    /// Select the records of this plan; name a removed plan by its full id
     #[arg(long, value_name = "PLAN")]
     plan: Option<PlanSelector>,
-    /// Only those from this time on, such as 2026-01-31T09:30:00Z
+    /// Select records from this time on, such as 2026-01-31T09:30:00Z
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
 }
 
-/// Read every chain and tell what is wrong, and where
+/// Verify every audit chain
 ///
-/// Ends with 1 when something is. Compares each chain with its plan, nodes, changesets and entries, and with the last checkpoint, where
-/// there is one.
+/// Compares each chain with its plan, nodes, changesets and entries, and with the last checkpoint. Exits with 1 if a chain is broken.
 #[derive(clap::Args, Debug)]
 struct VerifyArgs {
-    /// Compare with this checkpoint instead; may be repeated
+    /// Compare with this checkpoint (repeatable) [default: audit.checkpoint in the home folder]
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     checkpoint: Vec<PathBuf>,
 }
 
-/// Print records as JSON Lines, with their hashes
+/// Print audit records as JSON Lines, with their hashes
 #[derive(clap::Args, Debug)]
 struct ExportArgs {
     #[command(flatten)]
     select: Select,
 }
 
-/// Write down the end of every chain outside of the store, so that cutting one off is seen
+/// Write the head of every chain to a file, which reveals truncation
 #[derive(clap::Args, Debug)]
 struct CheckpointArgs {
-    /// The file [default: audit.checkpoint in the home folder]
+    /// Write to this file [default: audit.checkpoint in the home folder]
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     out: Option<PathBuf>,
 }
 
 impl Select {
-    /// The plan that is named.
+    /// The id of the selected plan.
     fn plan(&self, plans: &Plans, output: &mut Output) -> Result<Option<PlanId>> {
         Ok(match self.plan.as_ref().map(|plan| (plan, plan.to_string().parse())) {
             None => None,
-            // A plan that was removed is named by its whole id.
+            // A removed plan is named by its full id.
             Some((_, Ok(id))) => Some(id),
             Some((plan, Err(_))) => Some(open(plans, plan, output)?.id),
         })
@@ -87,7 +88,7 @@ impl Select {
 }
 
 impl Args {
-    /// As the JSON envelope names it.
+    /// The `command` of the envelope.
     pub(crate) fn name(&self) -> &'static str {
         match &self.command {
             Command::Log(_) => "audit log",
@@ -99,7 +100,7 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
-    let plans = &known_plans(session)?;
+    let plans = &existing_plans(session)?;
     match &args.command {
         Command::Log(args) => log(args, plans, output),
         Command::Verify(args) => verify(args, plans, output),
@@ -114,7 +115,7 @@ fn log(args: &LogArgs, plans: &Plans, output: &mut Output) -> Result<Answer> {
     for record in plans.audit(plan, args.select.since.as_deref())? {
         let record = record?;
         let paint = output.paint();
-        output.say(format!(
+        output.print(format!(
             "{}  {}  {:>4}  {}  {}",
             paint.faint(record.at),
             record.plan,
@@ -131,19 +132,22 @@ fn log(args: &LogArgs, plans: &Plans, output: &mut Output) -> Result<Answer> {
 
 fn verify(args: &VerifyArgs, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let verdict = plans.verify(&args.checkpoint)?;
+    let (paint, chains) = (output.paint(), verdict.chains as usize);
+    let Some(first) = verdict.findings.first() else {
+        let records = plural(verdict.records as usize, "record");
+        output.print(format!("{}: {records} in {}", paint.good("sound"), plural(chains, "chain")))?;
+        return Ok(Answer::of(&verdict));
+    };
+    let broken = verdict.findings.iter().map(|finding| finding.plan).collect::<BTreeSet<_>>().len();
+    output.print(format!("{}: {broken} of {}", paint.bad("broken"), plural(chains, "chain")))?;
     for Finding { plan, sequence, fault, resource } in &verdict.findings {
         let fault = serde_json::to_value(fault).expect("a fault is a word");
-        let fault = fault.as_str().unwrap_or_default().to_owned();
-        let resource = resource.map_or_else(String::new, |resource| format!(", {resource}"));
-        output.say(format!("plan {plan}, record {sequence}: {}{resource}", output.paint().bad(fault)))?;
+        let fault = fault.as_str().unwrap_or_default();
+        let resource = resource.map_or_else(String::new, |resource| format!(" ({resource})"));
+        output.print(format!("  plan {plan}, record {sequence}: {fault}{resource}"))?;
     }
-    let (records, chains) =
-        (plural(verdict.records as usize, "record"), plural(verdict.chains as usize, "chain"));
-    let is_sound = verdict.findings.is_empty();
-    let state = if is_sound { "sound".to_owned() } else { format!("{} bad", verdict.findings.len()) };
-    output.confirm(format!("{records} in {chains}: {state}"))?;
-    let exit = if is_sound { Exit::Ok } else { Exit::Error };
-    Ok(Answer { exit, ..Answer::of(&verdict) })
+    output.hint(&format!("agents audit log --plan {}", first.plan));
+    Ok(Answer { exit: Exit::Error, ..Answer::of(&verdict) })
 }
 
 fn export(args: &ExportArgs, plans: &Plans, output: &mut Output) -> Result<Answer> {
@@ -160,7 +164,7 @@ fn export(args: &ExportArgs, plans: &Plans, output: &mut Output) -> Result<Answe
 
 fn checkpoint(args: &CheckpointArgs, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let written = plans.checkpoint(args.out.as_deref())?;
-    let chains = plural(written.chains, "chain");
-    output.confirm(format!("wrote the ends of {chains} to {}", written.file))?;
+    let heads = plural(written.chains, "chain head");
+    output.report(format!("wrote {heads} to {}", display::path(&written.file.to_string())));
     Ok(Answer::of(&written))
 }

@@ -10,15 +10,15 @@ mod start;
 use api::RunClient;
 use clap::Subcommand;
 
-use super::{known_plans, open, plural};
+use super::{existing_plans, open, plan_name, plural};
 use crate::error::Result;
 use crate::output::{Answer, Output};
 use crate::session::Session;
 
-/// Record what one actor changes
+/// Record changes by hand
 ///
-/// Every change goes into the changeset that is named, whoever else records at the same time, and is durable when the command ends. A changeset
-/// that is sealed takes no more; when the last one of a plan is sealed the plan is ready.
+/// A changeset holds what one actor changes in one plan. A change is durable when the command ends. A sealed changeset takes no more changes;
+/// a plan is ready when its last changeset is sealed.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -36,7 +36,7 @@ enum Command {
 }
 
 impl Args {
-    /// As the JSON envelope names it.
+    /// The `command` of the envelope.
     pub(crate) fn name(&self) -> &'static str {
         match &self.command {
             Command::Start(_) => "changeset start",
@@ -50,7 +50,7 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
-    let plans = &known_plans(session)?;
+    let plans = &existing_plans(session)?;
     match &args.command {
         Command::Start(args) => start::run(args, plans, output),
         Command::Record(args) => record::run(args, |id, entry| plans.record(id, entry), output),
@@ -61,8 +61,8 @@ pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
     }
 }
 
-/// The same in the sandbox of a run, which does what it is asked.
-pub(crate) fn ask(args: &Args, client: &RunClient, output: &mut Output) -> Result<Answer> {
+/// Forwards the command from a sandbox to its run.
+pub(crate) fn forward(args: &Args, client: &RunClient, output: &mut Output) -> Result<Answer> {
     let Command::Record(args) = &args.command else { unreachable!("the others are refused") };
     record::run(args, |id, entry| client.record(id, entry), output)
 }

@@ -1,4 +1,4 @@
-//! `agents completions`: a script that teaches a shell the commands, flags and keys.
+//! `agents completions`: completion scripts for shells.
 
 use clap::builder::PossibleValuesParser;
 use clap_complete::Shell;
@@ -10,28 +10,28 @@ use crate::output::{Answer, Output};
 
 /// Print a completion script for a shell
 ///
-/// Completes commands, flags, and the keys of configuration.
+/// Completes commands, options and configuration keys.
 ///
 /// For bash: `agents completions bash > ~/.local/share/bash-completion/completions/agents`
 #[derive(clap::Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Args {
-    /// The shell to complete in
+    /// Shell that the script is for
     #[arg(value_enum)]
     shell: Shell,
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Answer> {
     let mut script = Vec::new();
-    let mut line = args::visible();
-    line.build();
-    clap_complete::generate(args.shell, &mut with_keys(line), "agents", &mut script);
+    let mut command = args::visible();
+    command.build();
+    clap_complete::generate(args.shell, &mut with_keys(command), "agents", &mut script);
     let script = String::from_utf8(script).expect("shell scripts are made of names and help texts");
-    output.say_text(script.trim_end())?;
+    output.print_text(script.trim_end())?;
     Ok(Answer::ok(json!({ "shell": args.shell.to_string(), "script": script })))
 }
 
-/// The command line, with the registered keys wherever a key is expected. Only here: other keys are allowed, and parsing needs no list.
+/// Adds the registered keys as values wherever a key is expected. Parsing does not: other keys are allowed there.
 fn with_keys(command: clap::Command) -> clap::Command {
     let keys = PossibleValuesParser::new(api::keys());
     command.mut_subcommand("config", |config| {

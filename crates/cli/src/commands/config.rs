@@ -78,8 +78,8 @@ pub(crate) fn run(args: &Args, session: Session<'_>, output: &mut Output) -> Res
 }
 
 /// Runs the command in the sandbox of a run, which answers it.
-pub(crate) fn ask(args: &Args, client: &RunClient, output: &mut Output) -> Result<Answer> {
-    let Command::Get(args) = &args.command else { unreachable!("the others are refused, or read") };
+pub(crate) fn forward(args: &Args, client: &RunClient, output: &mut Output) -> Result<Answer> {
+    let Command::Get(args) = &args.command else { unreachable!("the others are refused, or run locally") };
     get::run(args, |key, reveal| client.get(key, reveal), output)
 }
 
@@ -106,11 +106,11 @@ impl From<ScopeName> for Scope {
 
 fn tell_where(session: &Session<'_>, output: &mut Output) {
     if let Ok(home) = session.agents().home() {
-        output.detail("home", format!("home folder is `{}`", home.display()));
+        output.note("home", format!("home folder is `{}`", home.display()));
     }
     match session.agents().project() {
-        Some(project) => output.detail("project", format!("project is `{}`", project.display())),
-        None => output.detail("project", "not in a project".to_owned()),
+        Some(project) => output.note("project", format!("project is `{}`", project.display())),
+        None => output.note("project", "not in a project".to_owned()),
     }
 }
 
@@ -140,6 +140,6 @@ fn warn_of_shadowed(change: &ConfigChange, output: &mut Output) {
 
 fn warn_of(problems: &[Problem], output: &mut Output) {
     for problem in problems {
-        output.warn_of(problem.clone());
+        output.warn_problem(problem.clone());
     }
 }

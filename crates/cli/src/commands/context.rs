@@ -98,7 +98,7 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<Answer> {
     let contexts = session.writer().contexts()?;
-    output.detail("contexts", format!("contexts are in `{}`", contexts.folder().display()));
+    output.note("contexts", format!("contexts are in `{}`", contexts.folder().display()));
     match &args.command {
         Command::Create(args) => create::run(args, &contexts, output),
         Command::Append(args) => {
@@ -122,8 +122,8 @@ pub(crate) fn run(
 }
 
 /// Runs the command in the sandbox of a run, which performs it.
-pub(crate) fn ask(args: &Args, client: &RunClient, output: &mut Output) -> Result<Answer> {
-    let Command::Append(args) = &args.command else { unreachable!("the others are refused, or read") };
+pub(crate) fn forward(args: &Args, client: &RunClient, output: &mut Output) -> Result<Answer> {
+    let Command::Append(args) = &args.command else { unreachable!("the others are refused, or run locally") };
     append::run(args, |name, drafts, revision| client.append(name, drafts, revision), output)
 }
 
@@ -144,7 +144,7 @@ struct Yes {
 }
 
 /// `1 message`, `2 messages`.
-fn counted(count: u64) -> String {
+fn plural(count: u64) -> String {
     super::plural(count as usize, "message")
 }
 

@@ -4,23 +4,29 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
+use super::plural;
 use crate::args;
 use crate::error::{Error, Result};
 use crate::output::{Answer, Output};
 
-/// Print the manual, or write its pages
+/// Print a manual page, or write all of them
 ///
-/// `agents man | man -l -` shows the page of the program, `agents man config set | man -l -` that of a command. With `--out`
-/// all pages are written: `agents man --out ~/.local/share/man/man1`.
+/// `man -l -` shows a page.
 #[derive(clap::Args, Debug)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Whose page is printed [default: that of the program]
+    /// Print the page of this command [default: that of the program]
     #[arg(value_name = "COMMAND", conflicts_with = "out")]
     command: Vec<String>,
-    /// Write all pages into this folder
+    /// Write all pages to this folder
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     out: Option<PathBuf>,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  agents man config set | man -l -
+  agents man --out ~/.local/share/man/man1";
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Answer> {
     let mut all = Vec::new();
@@ -39,7 +45,7 @@ struct Page {
     text: String,
 }
 
-/// The page of a command, and those of the commands in it.
+/// Renders the pages of a command and of its subcommands.
 fn collect(command: &clap::Command, pages: &mut Vec<Page>) -> Result<()> {
     let name = command.get_display_name().unwrap_or(command.get_name()).to_owned();
     let mut text = Vec::new();
@@ -53,8 +59,8 @@ fn collect(command: &clap::Command, pages: &mut Vec<Page>) -> Result<()> {
 fn print_one(pages: &[Page], command: &[String], output: &mut Output) -> Result<Answer> {
     let name = ["agents"].into_iter().chain(command.iter().map(String::as_str)).collect::<Vec<_>>().join("-");
     let page = pages.iter().find(|page| page.name == name);
-    let page = page.ok_or_else(|| Error::NoPage { command: command.join(" ") })?;
-    output.say_text(page.text.trim_end())?;
+    let page = page.ok_or_else(|| Error::UnknownCommand { command: command.join(" ") })?;
+    output.print_text(page.text.trim_end())?;
     Ok(Answer::ok(json!({ "name": page.name, "page": page.text })))
 }
 
@@ -65,6 +71,6 @@ fn write_all(pages: &[Page], folder: &Path, output: &mut Output) -> Result<Answe
         api::write_file(&file, page.text.as_bytes(), 0o644)?;
         files.push(file.display().to_string());
     }
-    output.confirm(format!("wrote {} pages to {}", files.len(), folder.display()))?;
+    output.report(format!("wrote {} to {}", plural(files.len(), "page"), folder.display()));
     Ok(Answer::ok(json!({ "files": files })))
 }

@@ -2,33 +2,34 @@
 
 mod apply;
 mod cancel;
-mod clean;
 mod conflicts;
 mod create;
 mod diff;
+mod history;
 mod list;
-mod log;
-mod logs;
 mod pager;
+mod prune;
 mod resolve;
 mod show;
 mod undo;
 
-use api::{Applied, FileDiff, Plan, PlanSelection, actor};
+use api::{Applied, FileDiff, FileOutcome, Plan, PlanSelection, actor};
 use clap::Subcommand;
 
-use super::{known_plans, open, opened, plural, tell_recovered};
+use super::{existing_plans, open, opened, plan_name, plan_title, plural, warn_recovered};
+use crate::display;
 use crate::error::{Exit, Result};
+use crate::escape::escaped;
 use crate::output::{Answer, Output};
 use crate::session::Session;
 
-/// Review, apply and undo what actors change in your folders
+/// Show, resolve, apply and undo changes
 ///
-/// A plan changes one or more folders. Each actor records into a changeset of its own (`agents changeset`); when all are sealed the plan is
-/// ready: `diff` shows what it comes to, `apply` brings it into the folders, all of it or nothing, and `undo` takes it back. PLAN is
-/// an id, the beginning of one, a name, or @latest.
+/// A plan is a set of changes to one or more folders. Each actor records into its own changeset; when all are sealed, the plan is ready:
+/// `diff` shows its changes, `apply` brings them into the folders, all or nothing, and `undo` reverts them. PLAN is a name, an id,
+/// the beginning of an id, or @latest.
 ///
-/// An apply that was cut off is finished by the next command that names its plan or folders, which says so.
+/// The next command that names a plan or its folders finishes an interrupted apply, and says so.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -37,22 +38,21 @@ pub(crate) struct Args {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    Create(create::Args),
     List(list::Args),
     Show(show::Args),
     Diff(diff::Args),
+    History(history::Args),
     Conflicts(conflicts::Args),
     Resolve(resolve::Args),
     Apply(apply::Args),
     Undo(undo::Args),
+    Create(create::Args),
     Cancel(cancel::Args),
-    Log(log::Args),
-    Logs(logs::Args),
-    Clean(clean::Args),
+    Prune(prune::Args),
 }
 
 impl Args {
-    /// As the JSON envelope names it.
+    /// The `command` of the envelope.
     pub(crate) fn name(&self) -> &'static str {
         match &self.command {
             Command::Create(_) => "plan create",
@@ -64,9 +64,8 @@ impl Args {
             Command::Apply(_) => "plan apply",
             Command::Undo(_) => "plan undo",
             Command::Cancel(_) => "plan cancel",
-            Command::Log(_) => "plan log",
-            Command::Logs(_) => "plan logs",
-            Command::Clean(_) => "plan clean",
+            Command::History(_) => "plan history",
+            Command::Prune(_) => "plan prune",
         }
     }
 }
@@ -74,12 +73,12 @@ impl Args {
 pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
     let plans = match &args.command {
         Command::Create(_) => session.writer().plans()?,
-        // That there are none is an answer too.
+        // An empty list creates no store.
         Command::List(_) => match session.writer().known_plans()? {
             Some(plans) => plans,
-            None => return list::say(&[], output),
+            None => return list::print(&[], output),
         },
-        _ => known_plans(session)?,
+        _ => existing_plans(session)?,
     };
     match &args.command {
         Command::Create(args) => create::run(args, &plans, output),
@@ -91,19 +90,18 @@ pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
         Command::Apply(args) => apply::run(args, &plans, output),
         Command::Undo(args) => undo::run(args, &plans, output),
         Command::Cancel(args) => cancel::run(args, &plans, output),
-        Command::Log(args) => log::run(args, &plans, output),
-        Command::Logs(args) => logs::run(args, &plans, output),
-        Command::Clean(args) => clean::run(args, &plans, output),
+        Command::History(args) => history::run(args, &plans, output),
+        Command::Prune(args) => prune::run(args, &plans, output),
     }
 }
 
-/// On commands that take a part of a plan.
+/// Options of commands that select a part of a plan.
 #[derive(clap::Args, Clone, Debug)]
 struct PartArgs {
-    /// Only what this actor changed; may be repeated
+    /// Select the changes of this actor (repeatable)
     #[arg(long, value_name = "NAME")]
     actor: Vec<String>,
-    /// Only paths that this fits, such as `src/**` or `*.md`; a folder stands for all that is in it; may be repeated
+    /// Select paths by a pattern such as `src/**` or `*.md`, or by a folder (repeatable)
     #[arg(long, value_name = "GLOB")]
     path: Vec<String>,
 }
@@ -115,60 +113,69 @@ impl PartArgs {
     }
 }
 
-/// A plan as a line names it.
-fn named(plan: &Plan) -> String {
-    match &plan.name {
-        Some(name) => format!("{} ({name})", plan.id),
-        None => plan.id.to_string(),
-    }
+/// The roots of a plan: `~/app and ~/site`.
+fn roots(plan: &Plan) -> String {
+    display::paths(plan.roots.iter().map(|root| root.show()))
 }
 
-/// How many lines of each file change.
-pub(super) fn say_stat(files: &[FileDiff], output: &mut Output) -> Result<()> {
-    diff::say_stat(files, output)
+/// Prints the number of changed lines of each file.
+pub(super) fn print_stat(files: &[FileDiff], output: &mut Output) -> Result<()> {
+    diff::print_stat(files, output)
 }
 
-/// Tells what became of each file, folder by folder.
-pub(super) fn say_files(applied: &Applied, output: &mut Output) -> Result<()> {
-    let several = applied.plan.roots.len() > 1;
+/// Lists the files of an apply or undo, root by root: to standard output for a dry run, else to standard error.
+pub(super) fn print_files(applied: &Applied, output: &mut Output) -> Result<()> {
+    let (is_data, has_many_roots) = (applied.dry_run, applied.plan.roots.len() > 1);
+    let width = applied.files.iter().map(|file| shown_path(file).chars().count()).max().unwrap_or(0);
     let mut root = "";
     for file in &applied.files {
         let paint = output.paint();
-        if several && file.root != root {
-            output.say(paint.strong(&file.root))?;
+        if has_many_roots && file.root != root {
+            output.print_or_report(is_data, paint.strong(display::path(&file.root)))?;
             root = &file.root;
         }
-        let outcome = match file.outcome {
-            "drifted" | "verify-failed" => paint.bad(format!("{:<9}", file.outcome)),
-            outcome if applied.dry_run && outcome != "unchanged" => format!("{:<9}", "would"),
-            outcome => paint.good(format!("{outcome:<9}")),
+        let action = match file.outcome {
+            outcome @ ("drifted" | "verify-failed") => paint.bad(format!("{outcome:<6}")),
+            "unchanged" => paint.faint("unchanged"),
+            _ if applied.dry_run => format!("would {:<6}", file.change),
+            _ => paint.good(format!("{:<6}", file.change)),
         };
-        let from = file.from.as_ref().map(|from| format!("{from} -> ")).unwrap_or_default();
-        let actors = paint.faint(file.actors.join(", "));
-        let gap = if file.actors.is_empty() { "" } else { "  " };
-        output.say(format!("  {outcome}  {:<6}  {from}{}{gap}{actors}", file.change, file.path))?;
+        let line =
+            format!("  {action}  {:<width$}  {}", shown_path(file), paint.faint(file.actors.join(", ")));
+        output.print_or_report(is_data, line.trim_end())?;
     }
     Ok(())
 }
 
-/// Tells people about files that are not what the plan declares, and gives how the command ends.
+/// The path of a file, with both names of a rename.
+fn shown_path(file: &FileOutcome) -> String {
+    let path = match &file.from {
+        Some(from) => diff::rename(from, &file.path),
+        None => file.path.clone(),
+    };
+    escaped(&path).into_owned()
+}
+
+/// Warns about files that do not hold what the plan declares. Returns the exit status.
 pub(super) fn end(applied: &Applied, output: &mut Output) -> Exit {
-    tell_recovered(&applied.recovered, output);
+    warn_recovered(&applied.recovered, output);
     for file in applied.files.iter().filter(|file| file.outcome == "verify-failed") {
-        let text =
-            format!("`{}` was written, and held something else when it was looked at afterwards", file.path);
-        let hint = "look at the file, and at the disk; then apply the plan again".to_owned();
+        let text = format!("`{}` was written, but held other content when it was verified", file.path);
+        let hint = format!("agents plan apply {}  # after a look at the file and the disk", applied.plan.id);
         output.warn("verify-failed", text, Some(hint));
     }
     for file in applied.files.iter().filter(|file| file.outcome == "drifted") {
-        let aside =
-            file.preserved_at.as_ref().map(|at| format!("; the plan's is in `{at}`")).unwrap_or_default();
-        let text = format!("`{}` was changed by somebody meanwhile, and left{aside}", file.path);
+        let preserved = file
+            .preserved_at
+            .as_ref()
+            .map(|preserved| format!("; the plan's version is in `{preserved}`"))
+            .unwrap_or_default();
+        let text = format!("`{}` was changed during the apply and stays{preserved}", file.path);
         output.warn("drifted", text, None);
     }
     match (applied.has_verify_failed(), applied.has_drifted()) {
         (true, _) => Exit::Error,
-        (false, true) => Exit::Conflict,
+        (false, true) => Exit::Refused,
         (false, false) => Exit::Ok,
     }
 }

@@ -18,9 +18,9 @@ use clap::ValueEnum;
 
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
-use crate::look::Format;
 use crate::output::{Answer, Output};
 use crate::session::Session;
+use crate::style::Format;
 use live::Live;
 use show::Showing;
 
@@ -222,7 +222,7 @@ impl Args {
     fn options(&self, output: &Output) -> Result<RunOptions> {
         let env = self.env.iter().map(|pair| match pair.split_once('=') {
             Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-            _ => Err(Error::Value { value: pair.clone(), expected: "KEY=VALUE" }),
+            _ => Err(Error::InvalidValue { value: pair.clone(), expected: "KEY=VALUE" }),
         });
         Ok(RunOptions {
             file: self.file.clone(),
@@ -265,7 +265,7 @@ fn word(word: impl ValueEnum) -> String {
 
 fn schema(output: &mut Output) -> Result<Answer> {
     let schema = api::plan_file_schema();
-    output.say_text(serde_json::to_string_pretty(&schema).expect("a schema is made of text and lists"))?;
+    output.print_text(serde_json::to_string_pretty(&schema).expect("a schema is made of text and lists"))?;
     Ok(Answer::ok(schema))
 }
 
@@ -275,7 +275,7 @@ fn graph(args: &Args, checked: &CheckedPlan, output: &mut Output) -> Result<Answ
         Some(GraphArg::Mermaid) => &checked.mermaid,
         _ => &checked.graph,
     };
-    output.say_text(graph.trim_end())?;
+    output.print_text(graph.trim_end())?;
     warn_of(args.file.as_ref(), &checked.warnings, output);
     Ok(Answer::of(checked))
 }

@@ -1,5 +1,5 @@
-//! The four files of a conversation, saved over and over by a writer that is killed: by four renames, which is the control, and as a context.
-//! Every file tells which save it is of.
+//! The four files of a conversation, saved repeatedly by a writer that is killed: by four renames, which is the control, and as a context.
+//! Every file holds the number of its save.
 #![expect(clippy::disallowed_methods, reason = "the control saves the usual way")]
 
 use std::fs::{self, File};
@@ -15,66 +15,65 @@ use super::writer::{Child, Role};
 use super::{Demo, failed};
 use crate::error::{Error, Result};
 
-/// A writer lives at most this long after its first save.
+/// Longest life of a writer after its first save, in microseconds.
 const LIFE_MAX_US: u64 = 12_000;
-/// Kills by default: so many, or as many as fit into that time but some at least.
-const USUAL_KILLS: u32 = 100;
-const USUAL_TIME: Duration = Duration::from_secs(2);
-const USUAL_KILLS_MIN: u32 = 10;
+/// Kills by default: at most this many, fewer if they take too long, but not fewer than the minimum.
+const KILLS_DEFAULT: u32 = 100;
+const KILLS_TIME: Duration = Duration::from_secs(2);
+const KILLS_MIN: u32 = 10;
 
 /// Grows by a line with each save.
 const MESSAGES: &str = "messages.jsonl";
-/// Written anew with each save, with the field that tells which save it is of.
+/// Replaced by each save, with the field that holds its number.
 const SMALL: [(&str, &str); 3] =
     [("metadata.json", "message_count"), ("state.json", "save"), ("global_context.json", "save")];
 
-/// The save that each of the four files is of; `None` for a torn file.
+/// The number of the save in each of the four files; `None` for a torn file.
 type Saves = [Option<u32>; 4];
 
-/// What many kills left.
+/// Counts over all kills.
 #[derive(Default, Serialize)]
 pub(super) struct Tally {
-    /// How often the writer was killed.
     pub(super) kills: u32,
-    /// Saves that it acknowledged.
+    /// Saves that the writer acknowledged.
     pub(super) acknowledged: u32,
-    /// Kills that left files of different saves, or half of one, in the folder.
+    /// Kills that left files of different saves, or a torn file, in the folder.
     pub(super) mixed_at_kill: u32,
-    /// Kills after which a reader saw such a set.
+    /// Kills after which a reader saw such files.
     pub(super) mixed_for_reader: u32,
-    /// Kills after which the next save left such a set in the files.
+    /// Kills after which the next save left such files.
     pub(super) mixed_after_open: u32,
     /// Kills that lost an acknowledged save.
     pub(super) lost: u32,
 }
 
 impl Tally {
-    pub(super) fn held(&self) -> bool {
+    pub(super) fn passed(&self) -> bool {
         self.mixed_for_reader == 0 && self.mixed_after_open == 0 && self.lost == 0
     }
 }
 
 impl Demo<'_> {
-    /// Kills a writer over and over, so often or as often as takes a few seconds.
+    /// Kills a writer this often, or as often as takes a few seconds.
     pub(super) fn kill_often(&mut self, role: Role, kills: Option<u32>) -> Result<Tally> {
         let folder = self.folder.to_owned();
         let files = prepare(role, &folder)?;
-        let (start, max) = (Instant::now(), kills.unwrap_or(USUAL_KILLS));
+        let (start, max) = (Instant::now(), kills.unwrap_or(KILLS_DEFAULT));
         let mut tally = Tally::default();
         let is_slow =
-            |tally: &Tally| kills.is_none() && tally.kills >= USUAL_KILLS_MIN && start.elapsed() > USUAL_TIME;
+            |tally: &Tally| kills.is_none() && tally.kills >= KILLS_MIN && start.elapsed() > KILLS_TIME;
         while tally.kills < max && !is_slow(&tally) {
             self.interrupt.check()?;
             self.output.progress(format_args!("   kill {} of {max}", tally.kills + 1));
             let life = Duration::from_micros(self.random.below(LIFE_MAX_US));
-            let killed = Child::start(role, &folder, 0).and_then(|child| child.live_and_die(life));
+            let killed = Child::start(role, &folder, 0).and_then(|child| child.kill_after(life));
             // Ctrl-C reaches the child as well.
             self.interrupt.check()?;
             let (first, last) = killed?;
             let at_kill = in_files(&files)?;
             let (for_reader, after_open) = match role {
                 Role::Context => (for_reader(&folder)?, after_next_save(&folder, &files)?),
-                // Nothing could be done about it: there is nothing but the files.
+                // The control has no recovery: readers see the files.
                 _ => (at_kill, at_kill),
             };
             let lacks = |saves: Saves| saves.iter().any(|save| save.is_none_or(|save| save < last));
@@ -89,7 +88,7 @@ impl Demo<'_> {
     }
 }
 
-/// Makes a conversation without messages. Returns the folder of its files.
+/// Creates a conversation without messages. Returns the folder of its files.
 fn prepare(role: Role, folder: &Path) -> Result<PathBuf> {
     if role == Role::Context {
         return Ok(contexts(folder)?.create(&name())?.folder.into());
@@ -100,7 +99,7 @@ fn prepare(role: Role, folder: &Path) -> Result<PathBuf> {
     Ok(files)
 }
 
-/// In a child, the control: every file is whole after a kill; the set is not.
+/// The control, in a child: each file is whole after a kill, the set is not.
 pub(super) fn save_files(folder: &Path, acknowledge: impl Fn(u32) -> Result<()>) -> Result<()> {
     let files = folder.join("usual");
     let newest = in_files(&files)?.into_iter().flatten().max().unwrap_or(0);
@@ -131,7 +130,7 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     fs::rename(&temporary, path)
 }
 
-/// In a child: each save is one commit, as agents make them.
+/// In a child: each save is one commit, as in agents.
 pub(super) fn save_context(folder: &Path, acknowledge: impl Fn(u32) -> Result<()>) -> Result<()> {
     let mut chat = open(folder)?;
     for number in chat.metadata().message_count() as u32 + 1.. {
@@ -147,7 +146,7 @@ pub(super) fn save_context(folder: &Path, acknowledge: impl Fn(u32) -> Result<()
     Ok(())
 }
 
-/// The plain files, as any program sees them.
+/// Reads the plain files, as any program does.
 fn in_files(folder: &Path) -> Result<Saves> {
     let read = |name: &str| fs::read(folder.join(name)).map_err(failed("read", &folder.join(name)));
     let lines = read(MESSAGES)?;
@@ -167,7 +166,7 @@ fn save_of_lines(bytes: &[u8]) -> Option<u32> {
     count(texts)
 }
 
-/// The number of messages, if they are those of the first saves in order.
+/// Counts messages, if they are those of the first saves in order.
 fn count(texts: impl Iterator<Item = Option<String>>) -> Option<u32> {
     let mut save = 0;
     for found in texts {
@@ -179,7 +178,7 @@ fn count(texts: impl Iterator<Item = Option<String>>) -> Option<u32> {
     Some(save)
 }
 
-/// What a reader sees, without writing anything.
+/// Reads the context, without writing.
 fn for_reader(folder: &Path) -> Result<Saves> {
     let chat = open(folder)?;
     let messages = chat.messages(..).collect::<std::result::Result<Vec<_>, _>>().map_err(api::Error::from)?;
@@ -192,7 +191,7 @@ fn for_reader(folder: &Path) -> Result<Saves> {
     ])
 }
 
-/// Saves once more, with nothing new in it, which finishes what the kill left, and looks at the plain files.
+/// Saves without a change, which recovers from the kill, and reads the plain files.
 fn after_next_save(folder: &Path, files: &Path) -> Result<Saves> {
     let mut chat = open(folder)?;
     let saved = chat.patch_state(Json::empty()).and_then(|()| chat.save());
@@ -226,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_set_is_whole_when_all_files_are_of_one_save() {
+    fn a_set_is_whole_if_all_files_are_of_one_save() {
         assert!(!is_mixed([Some(3); 4]));
         assert!(is_mixed([Some(4), Some(3), Some(3), Some(3)]));
         assert!(is_mixed([Some(3), Some(3), Some(3), None]));
@@ -234,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn torn_or_strange_messages_are_of_no_save() {
+    fn torn_or_foreign_messages_are_of_no_save() {
         let line = "{\"role\":\"user\",\"content\":\"message 1\"}\n";
         assert_eq!(save_of_lines(b""), Some(0));
         assert_eq!(save_of_lines(line.as_bytes()), Some(1));

@@ -1,7 +1,7 @@
-//! Many processes set keys of their own in one configuration file, all at once.
+//! Processes set different keys in one configuration file at once.
 //!
-//! The control does what most programs do: it reads the file, adds its line, writes a temporary file, syncs and renames it. Each file that it
-//! writes is whole, and each lacks what others wrote since it read. Then the same with `agents config set`.
+//! The control does as most programs do: it reads the file, adds a line, writes a temporary file, syncs and renames it. Each file is whole,
+//! but lacks what others wrote since it was read. Then the same with `agents config set`.
 #![expect(clippy::disallowed_methods, reason = "the control does it the usual way")]
 
 use std::fs::{self, File};
@@ -15,34 +15,33 @@ use super::writer::{Child, Role};
 use super::{Demo, failed};
 use crate::error::Result;
 
-/// How many processes.
 pub(super) const PROCESSES: u32 = 8;
-/// How many keys each of them sets.
+/// Keys that each process sets.
 pub(super) const SETS: u32 = 20;
 const FILE: &str = "config.toml";
-/// What a person wrote into the file before.
+/// A line that a person wrote before.
 const COMMENT: &str = "# How I like it. Please leave this line alone.";
 
-/// What the race left.
+/// Counts of a race.
 #[derive(Serialize)]
 pub(super) struct Tally {
     processes: u32,
     sets_per_process: u32,
     pub(super) acknowledged: u32,
-    /// Acknowledged, and not in the file.
+    /// Acknowledged sets that are not in the file.
     pub(super) lost: u32,
-    /// Whether the person's comment is still there.
+    /// The comment is still in the file.
     comment_kept: bool,
 }
 
 impl Tally {
-    pub(super) fn held(&self) -> bool {
+    pub(super) fn passed(&self) -> bool {
         self.acknowledged == PROCESSES * SETS && self.lost == 0 && self.comment_kept
     }
 }
 
 impl Demo<'_> {
-    /// Lets processes of a role write one file, and counts.
+    /// Races processes of a role for one file, and counts.
     pub(super) fn race(&mut self, role: Role) -> Result<Tally> {
         let name = if role == Role::SetUsual { "config-usual" } else { "config-set" };
         let folder = self.folder.join(name);
@@ -52,12 +51,12 @@ impl Demo<'_> {
         fs::write(&file, before).map_err(failed("write", &file))?;
         let children = (0..PROCESSES).map(|index| Child::start(role, &folder, index));
         let mut children = children.collect::<Result<Vec<_>>>()?;
-        // Nobody starts before everybody is there.
+        // All start together.
         children.iter_mut().for_each(Child::release);
         let mut keys = Vec::new();
         for (index, child) in (0..).zip(&children) {
             self.output.progress(format_args!("process {} of {PROCESSES}", index + 1));
-            keys.extend(child.saves_to_the_end(&self.interrupt)?.into_iter().map(|set| key(index, set)));
+            keys.extend(child.saves_until_exit(&self.interrupt)?.into_iter().map(|set| key(index, set)));
         }
         let text = fs::read_to_string(&file).map_err(failed("read", &file))?;
         let is_there = |key: &String| text.lines().any(|line| line.starts_with(&format!("{key} = ")));
@@ -71,8 +70,8 @@ impl Demo<'_> {
     }
 }
 
-/// In a child: read, add, rename.
-pub(super) fn set_the_usual_way(
+/// The control, in a child: read, add, rename.
+pub(super) fn set_by_rename(
     folder: &Path,
     index: u32,
     acknowledge: impl Fn(u32) -> Result<()>,

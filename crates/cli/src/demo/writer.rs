@@ -1,4 +1,4 @@
-//! The writers that are killed: this program started again, in a role. They acknowledge each save by a line.
+//! Writers that are killed: child processes of this program. They acknowledge each save by a line.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -15,10 +15,10 @@ use crate::output::Answer;
 
 /// The command that starts a writer.
 pub(crate) const NAME: &str = "__writer";
-/// How long a writer may take for a save.
+/// Longest time of a save.
 const SAVE_MAX: Duration = Duration::from_secs(20);
-/// How often waiting stops to look for Ctrl-C.
-const LOOK_UP: Duration = Duration::from_millis(100);
+/// Interval between checks for Ctrl-C.
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The work of a writer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -33,34 +33,34 @@ pub(crate) enum Role {
     SetService,
 }
 
-/// Be a writer that `agents demo` kills
+/// Write until `agents demo` kills this process
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     #[arg(value_enum)]
     role: Role,
     folder: PathBuf,
-    /// Its number, of several in one role.
+    /// Number of the writer among those of its role
     #[arg(default_value_t = 0)]
     index: u32,
 }
 
-/// Runs in the child. It begins when the parent closes its standard input.
+/// Runs in the child. Begins when the parent closes its standard input.
 pub(crate) fn run(args: &Args) -> Result<Answer> {
     io::stdin().read_to_end(&mut Vec::new()).map_err(|source| Error::Stdin { source })?;
     match args.role {
         Role::Files => conversation::save_files(&args.folder, acknowledge)?,
         Role::Context => conversation::save_context(&args.folder, acknowledge)?,
-        Role::SetUsual => race::set_the_usual_way(&args.folder, args.index, acknowledge)?,
+        Role::SetUsual => race::set_by_rename(&args.folder, args.index, acknowledge)?,
         Role::SetService => race::set_by_service(&args.folder, args.index, acknowledge)?,
     }
     Ok(Answer::ok(Value::Null))
 }
 
-/// Tells the parent that a save is done. One write, so it hears of it wholly or not at all.
+/// Acknowledges a save to the parent, in one write so that the line is whole or missing.
 fn acknowledge(save: u32) -> Result<()> {
     let mut stdout = io::stdout().lock();
-    let told = stdout.write_all(format!("{save}\n").as_bytes()).and_then(|()| stdout.flush());
-    told.map_err(|source| Error::Print { source })
+    let written = stdout.write_all(format!("{save}\n").as_bytes()).and_then(|()| stdout.flush());
+    written.map_err(|source| Error::Print { source })
 }
 
 /// A child process, killed when this is dropped.
@@ -70,7 +70,7 @@ pub(super) struct Child {
 }
 
 impl Child {
-    /// Starts one that waits for [`release`](Self::release).
+    /// Starts a child that waits for [`release`](Self::release).
     pub(super) fn start(role: Role, folder: &Path, index: u32) -> Result<Self> {
         let name = clap::ValueEnum::to_possible_value(&role).expect("every role has a name");
         let start = || {
@@ -92,17 +92,17 @@ impl Child {
         Ok(Self { process, acknowledged })
     }
 
-    /// Lets it begin.
+    /// Lets the child begin.
     pub(super) fn release(&mut self) {
         self.process.stdin = None;
     }
 
-    /// All saves that it acknowledges until it ends.
-    pub(super) fn saves_to_the_end(&self, interrupt: &Interrupt) -> Result<Vec<u32>> {
+    /// Returns all saves that the child acknowledges until it exits.
+    pub(super) fn saves_until_exit(&self, interrupt: &Interrupt) -> Result<Vec<u32>> {
         let mut saves = Vec::new();
         loop {
             interrupt.check()?;
-            match self.acknowledged.recv_timeout(LOOK_UP) {
+            match self.acknowledged.recv_timeout(CHECK_INTERVAL) {
                 Ok(save) => saves.push(save),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(saves),
@@ -110,20 +110,20 @@ impl Child {
         }
     }
 
-    /// Lets it begin, and kills it so long after its first save. Returns the first and the last save that it acknowledged.
-    pub(super) fn live_and_die(mut self, life: Duration) -> Result<(u32, u32)> {
+    /// Lets the child begin, and kills it `life` after its first save. Returns the first and the last acknowledged save.
+    pub(super) fn kill_after(mut self, life: Duration) -> Result<(u32, u32)> {
         self.release();
         let first = self.acknowledged.recv_timeout(SAVE_MAX).map_err(|error| match error {
             RecvTimeoutError::Timeout => Error::Child { did: "saved nothing" },
             RecvTimeoutError::Disconnected => Error::Child { did: "ended" },
         })?;
         std::thread::sleep(life);
-        self.end().map_err(|source| Error::EndChild { source })?;
-        // The pipe is closed now, so this ends.
+        self.kill().map_err(|source| Error::EndChild { source })?;
+        // The pipe is closed, so the iteration ends.
         Ok((first, self.acknowledged.iter().last().unwrap_or(first)))
     }
 
-    fn end(&mut self) -> io::Result<()> {
+    fn kill(&mut self) -> io::Result<()> {
         self.process.kill()?;
         self.process.wait().map(drop)
     }
@@ -131,7 +131,7 @@ impl Child {
 
 impl Drop for Child {
     fn drop(&mut self) {
-        // It has ended already, or there is nothing more to be done about it.
-        let _ = self.end();
+        // A failure means that the child has exited.
+        let _ = self.kill();
     }
 }

@@ -2,23 +2,23 @@
 
 use api::Remedy;
 
-/// Names the command that fixes a problem, or says what to do.
+/// Returns the command that fixes a problem, or advice.
 pub(crate) fn remedy(remedy: &Remedy) -> String {
     match remedy {
-        Remedy::VerifyContext(name) => format!("`agents context verify {name}` says more"),
-        Remedy::MergePreserved => "take over what you need from that file, then remove it".to_owned(),
+        Remedy::VerifyContext(name) => format!("agents context verify {name}"),
+        Remedy::MergePreserved => "copy what you need from that file, then remove it".to_owned(),
         Remedy::RestoreStore { is_sqlite: true } => {
             "restore the file from a backup, together with its -wal file".to_owned()
         }
         Remedy::RestoreStore { is_sqlite: false } => "restore the database from a backup".to_owned(),
-        Remedy::VerifyAudit => "`agents audit verify` says where".to_owned(),
-        Remedy::FinishApplies => "`agents doctor --fix`".to_owned(),
+        Remedy::VerifyAudit => "agents audit verify".to_owned(),
+        Remedy::FinishApplies => "agents doctor --fix".to_owned(),
         Remedy::CloseChangeset(id) => {
-            format!("`agents changeset seal {id}`, or `agents changeset abandon {id}`")
+            format!("agents changeset seal {id}\nagents changeset abandon {id}")
         }
-        Remedy::ShowPlan(id) => format!("`agents plan show {id}`"),
-        Remedy::RestrictPermissions(folder) => format!("`chmod 700 {}`", folder.display()),
-        Remedy::MoveAway => "move it away".to_owned(),
+        Remedy::ShowPlan(id) => format!("agents plan show {id}"),
+        Remedy::RestrictPermissions(folder) => format!("chmod 700 {}", folder.display()),
+        Remedy::MoveAway => "move the file away".to_owned(),
         Remedy::UseOtherFileSystem => "keep folders that people edit on ext4, xfs, btrfs or tmpfs".to_owned(),
     }
 }

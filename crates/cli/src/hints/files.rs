@@ -2,11 +2,10 @@
 
 use api::errors::FileError as E;
 
-/// Gives what to do about an error.
 pub(super) fn hint(error: &E) -> Option<String> {
     let hint = match error {
         E::Busy { .. } => "try again when the other process is done",
-        E::NetworkFileSystem { .. } => "use a folder on a local disk; for temporary files, set TMPDIR",
+        E::NetworkFileSystem { .. } => "use a folder on a local disk; set TMPDIR for temporary files",
         E::UnsupportedVersion { .. } => "use the newer program that wrote it",
         _ => return None,
     };

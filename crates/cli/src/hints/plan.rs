@@ -2,94 +2,82 @@
 
 use api::errors::{Actor, PlanError as E, PlanId, State};
 
-/// Suggests what to do about an error, with a command if one helps.
 pub(super) fn hint(error: &E) -> Option<String> {
-    let hint = match error {
+    Some(match error {
         E::Store(error) => return super::store::hint(error),
         E::Root { source, .. } | E::Files { source } => return super::files::hint(source),
-        E::BadRoot { .. } => "name existing folders, none inside another: `agents plan create --root DIR`",
-        E::ForeignRoot { roots, .. } => {
-            return Some(format!("its roots are {}; name one with --root", roots.join(", ")));
+        E::BadRoot { .. } => {
+            "agents plan create --root DIR  # an existing folder, not inside another root".to_owned()
         }
-        E::BadPath { .. } => "name a path below the root, outside of protected folders such as .git",
-        E::PathNotFound { .. } => "`agents changeset show ID` lists the recorded changes",
-        E::PathExists { .. } => "delete it first with `agents changeset record ID --path P --delete`",
-        E::BaseMismatch { .. } => "omit --base: a later change builds on the earlier one",
-        E::OutcomeUnknown { .. } => {
-            "reopen the changeset; `agents changeset show ID` lists the recorded changes"
+        E::ForeignRoot { roots, .. } => format!("add --root {}", roots.join(" or --root ")),
+        E::BadPath { .. } => {
+            "name a path below the root, outside of .git and other protected folders".to_owned()
         }
-        E::IllegalStep { plan, state, to, .. } => return Some(suggestion(*plan, *state, *to)),
-        E::OutsideScope { .. } => {
-            "enter the scope of a changeset, or record through its handle; `agents changeset start PLAN --actor NAME` starts one"
-        }
-        E::Contended { .. } => "try again; `agents plan log PLAN` shows the concurrent changes",
-        E::Detail { .. } => "use a newer version, or check with `agents doctor`",
-        E::NoConflict { .. } => "`agents plan conflicts PLAN` lists the conflicts",
+        E::PathNotFound { .. } => "correct the path, or record its creation first".to_owned(),
+        E::PathExists { path } => format!("delete it first: --path {path} --delete"),
+        E::BaseMismatch { .. } => "leave out --base: a later change builds on the earlier one".to_owned(),
+        E::OutcomeUnknown { .. } => "reopen the changeset and look at it before you record again".to_owned(),
+        E::IllegalStep { plan, state, to, .. } => suggestion(*plan, *state, *to),
+        E::OutsideScope { .. } => "enter the scope of a changeset, or record through its handle".to_owned(),
+        E::Contended { plan } => format!("agents plan history {plan}  # who changes it; then try again"),
+        E::Detail { .. } => "agents doctor".to_owned(),
+        E::NoConflict { plan, .. } => format!("agents plan conflicts {plan}"),
         E::ActorNotInvolved { actors, .. } => {
-            let actors: Vec<&str> = actors.iter().map(Actor::as_str).collect();
-            return Some(format!("it was changed by {}; choose one of them", actors.join(" and ")));
+            let actors: Vec<String> = actors.iter().map(|actor| format!("--take {actor}")).collect();
+            format!("use {}", actors.join(" or "))
         }
-        E::NothingToDo { .. } => "`agents plan show PLAN` lists its changesets",
+        E::NothingToDo { plan, .. } => format!("agents plan show {plan}"),
         E::BadPattern { .. } => {
-            "name paths below the root, such as `src/**` or `*.md`; `*` and `?` match within a name, `**` matches folders, `[…]` and `{a,b}` match alternatives"
+            "patterns are like src/** or *.md: * and ? match in a name, ** across folders, […] and {a,b} choices"
+                .to_owned()
         }
-        E::Conflicts { .. } => {
-            "`agents plan conflicts PLAN` shows them; `agents plan resolve PLAN PATH --take ACTOR` resolves one"
+        E::Conflicts { plan, conflicts } => {
+            let first = conflicts.first().and_then(|conflict| Some((conflict, conflict.sides.first()?)));
+            let resolve = first.map(|(conflict, side)| {
+                format!("agents plan resolve {plan} {} --take {}", conflict.key.path.show(), side.attribution.actor)
+            });
+            let show = format!("agents plan conflicts {plan}");
+            [Some(show), resolve].into_iter().flatten().collect::<Vec<_>>().join("\n")
         }
-        E::Drifted { is_merging: false, .. } => {
-            "check the files; `agents plan apply PLAN --merge-drift` merges edits of other lines"
+        E::Drifted { plan, is_merging: false, .. } => format!("agents plan apply {plan} --merge-drift"),
+        E::Drifted { plan, is_merging: true, .. } => format!(
+            "agents plan apply {plan} --path GLOB  # without these files\nagents plan undo {plan} --path GLOB  # what is applied of them"
+        ),
+        E::ModifiedSinceApply { plan, .. } => {
+            format!("agents plan undo {plan} --path GLOB  # the other files; or undo the later plans first")
         }
-        E::Drifted { is_merging: true, .. } => {
-            "these edits cannot be merged: restore the files, select others with `--path GLOB`, or undo their applied changes with `agents plan undo PLAN --path GLOB`"
-        }
-        E::ModifiedSinceApply { .. } => {
-            "undo the later plans first, or undo the other files with `agents plan undo PLAN --path GLOB`"
-        }
-        E::HasDependents { by, .. } => {
-            return Some(format!("remove that plan first: `agents plan clean {by}`"));
-        }
+        E::HasDependents { by, .. } => format!("agents plan prune {by}  # first"),
         E::DependentChanges { plan, actors, others, .. } => {
-            let actor = |actor: &Actor| format!(" --actor {actor}");
-            let all: String = actors.iter().chain(&**others).map(actor).collect();
-            return Some(format!("`agents plan undo {plan}{all}` undoes both"));
+            let option = |actor: &Actor| format!(" --actor {actor}");
+            let all: String = actors.iter().chain(&**others).map(option).collect();
+            format!("agents plan undo {plan}{all}")
         }
         E::OtherMachine { .. } | E::ApplyIncomplete { .. } => {
-            "run `agents doctor --fix` on the machine that has the roots"
+            "agents doctor --fix  # on the machine that has the folders".to_owned()
         }
-        E::Unapplied { .. } => "apply it, or delete it with `agents plan clean PLAN --force`",
-        E::ForeignChangeset { .. } => "`agents changeset list PLAN` shows the changesets of a plan",
+        E::Unapplied { plan, .. } => {
+            format!("agents plan apply {plan}\nagents plan prune {plan} --force  # discards its changes")
+        }
+        E::ForeignChangeset { plan, .. } => format!("agents changeset list {plan}"),
         _ => return None,
-    };
-    Some(hint.to_owned())
+    })
 }
 
-/// Suggests a command after an illegal step.
+/// The command that leads from a state of a plan towards another that cannot follow it.
 fn suggestion(plan: PlanId, state: State, to: State) -> String {
     match (state, to) {
-        (State::Queued, _) => {
-            format!("record changes first: `agents changeset start {plan} --actor NAME`")
+        (State::Queued, _) => format!("agents changeset start {plan} --actor NAME"),
+        (State::Running, _) => {
+            format!("agents changeset list {plan}  # seal the open ones, or wait for the run")
         }
-        (State::Running, _) => format!(
-            "wait for its run, or seal the open changesets: `agents changeset list {plan}`, `agents changeset seal ID`"
-        ),
-        (State::Ready | State::Conflict, State::Undone) => {
-            format!("it is not applied: run `agents plan apply {plan}`")
-        }
-        (State::Ready | State::Conflict, _) => format!("`agents plan show {plan}` shows the details"),
-        (State::Applying, _) => {
-            "wait until it is applied; if the apply was interrupted, run `agents doctor --fix`".to_owned()
-        }
-        (State::Applied, _) => format!("`agents plan undo {plan}` undoes it"),
+        (State::Ready | State::Conflict, State::Undone) => format!("agents plan apply {plan}"),
+        (State::Ready | State::Conflict, _) => format!("agents plan show {plan}"),
+        (State::Applying, _) => "agents doctor --fix  # if its apply was interrupted".to_owned(),
+        (State::Applied, _) => format!("agents plan undo {plan}"),
         (State::Failed, _) => {
-            format!("`agents run --resume {plan}` resumes it, and `agents plan log {plan}` shows the reason")
+            format!("agents run --resume {plan}\nagents plan history {plan}  # why it failed")
         }
-        (State::Cancelled, _) => {
-            "a cancelled plan cannot continue: create another one with `agents plan create` or `agents run`"
-                .to_owned()
-        }
-        (State::Undone, _) => {
-            "`agents plan list` shows the plan that undid it; `agents plan undo` of that plan restores it"
-                .to_owned()
-        }
+        (State::Cancelled, _) => "agents plan create  # a cancelled plan stays cancelled".to_owned(),
+        (State::Undone, _) => "agents plan list  # to redo it, undo the plan that undid it".to_owned(),
     }
 }

@@ -2,63 +2,59 @@
 
 use api::errors::RunError as E;
 
-/// Gives what to do about an error; names a command where one helps.
 pub(super) fn hint(error: &E) -> Option<String> {
-    let hint = match error {
+    Some(match error {
         E::Plan(error) => return super::plan::hint(error),
-        E::LeaseHeld { .. } => Some("`agents plan show PLAN` shows its progress"),
-        E::LeaseLost { .. } => Some("`agents plan show PLAN` shows who runs it"),
-        E::NoRun { .. } => Some("`agents plan list` lists all plans"),
-        E::NothingToResume { .. } => {
-            Some("`agents plan show PLAN` shows its outcome; running the file again makes a new plan")
+        E::LeaseHeld { plan, .. } => format!("agents plan show {plan}"),
+        E::LeaseLost { plan } => format!("agents plan show {plan}  # who runs it now"),
+        E::NoRun { .. } => "agents plan list".to_owned(),
+        E::NothingToResume { plan, .. } => {
+            format!("agents plan show {plan}  # to run the plan file again makes a new plan")
         }
-        E::NoNode { nodes, .. } => return Some(format!("its nodes are {}", nodes.join(", "))),
-        E::NoRoot => Some("give one with `agents run --root DIR`, or make a project: `mkdir .cleveragents`"),
-        E::UnsupportedPlatform => None,
-        E::ReadPlanFile { .. } => Some("give an existing TOML file: `agents run PLAN.toml`"),
-        E::PlanFile { .. } => {
-            Some("correct the file; `agents run --dry-run PLAN.toml` checks it and runs nothing")
-        }
-        E::BadRequest { .. } => Some("use the program that started the run: `agents --version`"),
-        E::TooManyRequests { .. } => Some("retry when other requests have ended"),
-        E::InvalidToken => Some("start the command in a node of a plan: `agents run PLAN.toml`"),
-        E::ForeignChangeset { .. } => {
-            Some("use the node's own: `agents changeset record \"$AGENTS_CHANGESET\" …`")
-        }
-        E::ForeignRoot { .. } => Some("omit `--root`: a node works on one folder"),
-        E::RefusedPaths { .. } => {
-            Some("add a pattern to `paths` of the node; `agents run --dry-run PLAN.toml` checks the file")
+        E::NoNode { nodes, .. } => format!("its nodes are {}", nodes.join(", ")),
+        E::NoRoot => "mkdir .cleveragents  # makes this folder a project\nor add --root DIR".to_owned(),
+        E::UnsupportedPlatform => return None,
+        E::ReadPlanFile { .. } => "agents run --schema  # describes plan files".to_owned(),
+        E::PlanFile { file, .. } => format!("agents run --dry-run {}", file.display()),
+        E::BadRequest { .. } => "agents --version  # must be the program that started the run".to_owned(),
+        E::TooManyRequests { .. } => "try again when other requests are done".to_owned(),
+        E::InvalidToken => "run the command in a node of a plan".to_owned(),
+        E::ForeignChangeset { .. } => "agents changeset record \"$AGENTS_CHANGESET\" …".to_owned(),
+        E::ForeignRoot { .. } => "leave out --root: a node works on one folder".to_owned(),
+        E::RefusedPaths { .. } => "add a pattern to `paths` of the node".to_owned(),
+        #[cfg(target_os = "linux")]
+        E::Socket { path, .. } => {
+            let folder = path.parent().unwrap_or(path).display();
+            format!("ls -ld {folder}  # who may write; or name another home folder with --home DIR")
         }
         #[cfg(target_os = "linux")]
-        E::Socket { .. } => Some(
-            "`ls -ld` on the folder shows who may write there; `--home DIR` uses another home folder, on a file system with sockets",
-        ),
-        #[cfg(target_os = "linux")]
-        E::Sandbox { .. } => {
-            Some("`df -h` shows whether the disk is full; `ls -ld` on the folder shows who may write there")
+        E::Sandbox { folder, .. } => {
+            format!("df -h {0}  # is the disk full?\nls -ld {0}  # who may write?", folder.display())
         }
         #[cfg(target_os = "linux")]
         E::TooManyChanges { .. } => {
-            Some("let it write temporary files to `$TMPDIR`, or split the work into several nodes")
+            "write scratch files to $TMPDIR, or split the work into several nodes".to_owned()
         }
         #[cfg(target_os = "linux")]
-        E::AllowWrite { .. } => {
-            Some("create the folder, or remove it from the list: `agents config get sandbox.allow-write`")
+        E::AllowWrite { path, .. } => {
+            format!("mkdir -p {}\nagents config get sandbox.allow-write", path.display())
         }
         #[cfg(target_os = "linux")]
         E::Confine { .. } | E::NotConfined { .. } => {
-            Some("`agents config set sandbox.confine auto --scope global` confines as far as the kernel can")
+            "agents config set sandbox.confine auto --scope global  # as far as the kernel can".to_owned()
         }
         #[cfg(target_os = "linux")]
-        E::Output { .. } => {
-            Some("`df -h` shows whether the disk is full; `ls -l` on the file shows who may use it")
+        E::Output { file, .. } => {
+            format!("df -h {0}  # is the disk full?\nls -l {0}  # who may write?", file.display())
         }
         #[cfg(target_os = "linux")]
-        E::StillRunning { .. } => Some("`ps -o pid,stat,wchan,args -p PID` shows what they wait for"),
+        E::StillRunning { pids } => {
+            let pids: Vec<String> = pids.iter().map(u32::to_string).collect();
+            format!("ps -o pid,stat,wchan,args -p {}  # what they wait for", pids.join(","))
+        }
         #[cfg(target_os = "linux")]
-        E::CommandNotFound { .. } => Some("check that the program is installed and in `PATH`"),
+        E::CommandNotFound { .. } => "check that the program is installed and in PATH".to_owned(),
         #[cfg(target_os = "linux")]
-        E::Spawn { .. } => Some("`ls -l` on the program shows who may execute it"),
-    };
-    hint.map(str::to_owned)
+        E::Spawn { .. } => "check who may execute the program".to_owned(),
+    })
 }

@@ -1,68 +1,59 @@
 //! Hints for errors of the store.
 
-use api::errors::{Outcome, StoreError as E};
+use api::errors::{Outcome, Resource, StoreError as E};
 
-/// Gives what to do about an error; names a command where one helps.
 pub(super) fn hint(error: &E) -> Option<String> {
-    let hint = match error {
-        E::Ambiguous { candidates, .. } => {
-            return Some(format!("give more of the id; it may be {}", candidates.join(" or ")));
+    Some(match error {
+        E::Ambiguous { candidates, .. } => format!("type more of the id: {}", candidates.join(" or ")),
+        E::NotFound { what: "plan", .. } => "agents plan list".to_owned(),
+        E::NotFound { what: "changeset", .. } => "agents plan list  # then agents changeset list".to_owned(),
+        E::NameTaken { .. } => "agents plan list  # names in use; choose another, or none".to_owned(),
+        E::Conflict { resource: Resource::Plan(plan), .. }
+        | E::PlanChanged { plan }
+        | E::WrongState { plan, .. } => format!("agents plan history {plan}"),
+        E::Conflict { .. } => "agents plan list  # agents plan history shows who did what".to_owned(),
+        E::ChangesetsOpen { plan, first, .. } => {
+            format!("agents changeset seal {first}\nagents plan cancel {plan}  # abandons it")
         }
-        E::NotFound { what: "plan", .. } => "`agents plan list` shows the plans there are",
-        E::NotFound { what: "changeset", .. } => {
-            "`agents changeset list PLAN` shows the changesets of a plan"
-        }
-        E::NameTaken { .. } => "give another name, or none; `agents plan list` shows the names in use",
-        E::Conflict { .. } | E::PlanChanged { .. } | E::WrongState { .. } => {
-            "`agents plan log PLAN` shows who did what; look at the plan again, then decide"
-        }
-        E::ChangesetsOpen { .. } => "seal them with `agents changeset seal ID`, or cancel the plan",
-        E::Closed { .. } => "start another changeset with `agents changeset start PLAN --actor NAME`",
-        E::Stale { .. } => "what was recorded before is kept; start another changeset for the rest",
-        E::Held { .. } => "wait until it is sealed or its holder is gone; `agents doctor` lists stale leases",
-        E::MissingBlob { .. } => "store the content again, then record its entry",
+        E::Closed { .. } => "start another changeset: agents changeset start".to_owned(),
+        E::Stale { .. } => "start another changeset for the rest; earlier changes are kept".to_owned(),
+        E::Held { .. } => "agents doctor  # lists stale leases; else wait for the holder".to_owned(),
+        E::MissingBlob { .. } => "store the content again, then record its entry".to_owned(),
         E::DamagedBlob { .. } | E::Damaged { .. } => {
-            "`agents doctor` checks the store; restore the file from a backup, together with its -wal file"
+            "agents doctor  # then restore the file from a backup, together with its -wal file".to_owned()
         }
-        E::Busy { .. } => "try again; if it stays so, look for a process that hangs",
-        E::NewerSchema { .. } => "use the newer program; the store was not touched",
-        E::NotAStore { .. } => "move it away, or name another store with store.url",
-        E::Io { .. } => "check the folder's owner and permissions; `agents doctor` looks at both",
-        E::Removed { .. } => "put the file back, together with its -wal file, or start again with a new one",
-        E::Full { path, .. } => {
-            return Some(format!(
-                "make room, `df -h {}` shows how much there is; then try again",
-                path.display()
-            ));
-        }
+        E::Busy { .. } => "try again, or look for a process that hangs".to_owned(),
+        E::NewerSchema { .. } => "use the newer program; the store is unchanged".to_owned(),
+        E::NotAStore { .. } => "move the file away, or name another store in store.url".to_owned(),
+        E::Io { path, .. } => format!("ls -ld {}  # owner and permissions", path.display()),
+        E::Removed { .. } => "put the file back, together with its -wal file".to_owned(),
+        E::Full { path, .. } => format!("df -h {}  # make room, then try again", path.display()),
         E::Unwritable { path, .. } => {
             let folder = path.parent().unwrap_or(path).display();
-            return Some(format!(
-                "reading needs files beside it too: `ls -ld {folder}` shows who may write, `findmnt -T {folder}` whether it is mounted read-only; or use another home folder with `--home DIR`"
-            ));
+            format!(
+                "ls -ld {folder}  # who may write; reading needs it too\nfindmnt -T {folder}  # is it mounted read-only?"
+            )
         }
         E::Engine { outcome: Outcome::Aborted, .. } => {
-            "nothing was changed; look for a full or failing disk, then try again"
+            "look for a full or failing disk, then try again".to_owned()
         }
         E::Engine { outcome: Outcome::Unknown, .. } | E::Stopped { .. } => {
-            "look at what is there before trying again; the disk may be failing"
+            "look at what is there before you try again; the disk may be failing".to_owned()
         }
         E::Url { .. } => {
-            "write it like `postgres://USER@HOST/DATABASE`; `agents config set store.url URL` keeps it"
+            "agents config set store.url postgres://USER@HOST/DATABASE --scope global".to_owned()
         }
-        E::Unreachable { .. } => {
-            "nothing was changed; check host and port (`agents config get store.url`), and whether the server runs"
-        }
+        E::Unreachable { .. } => "agents config get store.url  # check host and port".to_owned(),
         E::Denied { .. } => {
-            "check user and database (`agents config get store.url`); the password comes from PGPASSWORD or PGPASSFILE"
+            "agents config get store.url  # check user and database; PGPASSWORD or PGPASSFILE has the password"
+                .to_owned()
         }
         E::ReadOnly { .. } => {
-            "name all servers of the cluster in store.url, `postgres://USER@ONE,TWO/DATABASE`: the one that takes writes is found"
+            "name all servers in store.url: postgres://USER@ONE,TWO/DATABASE finds the writable one".to_owned()
         }
         E::NotACopy { .. } => {
-            "let nobody write to either, and copy again into an empty store: `agents store copy --from URL --to URL`"
+            "agents store copy --from URL --to URL  # into an empty store, with no writers".to_owned()
         }
         _ => return None,
-    };
-    Some(hint.to_owned())
+    })
 }

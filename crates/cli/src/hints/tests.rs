@@ -375,22 +375,22 @@ fn hints_of_plans() {
     let id = plan::PlanId::new;
     let text = || "t".to_owned();
     let actor = |name: &str| plan::Actor::parse(name).unwrap();
-    says(P::BadPattern { pattern: text(), reason: text() }, "`**`");
+    says(P::BadPattern { pattern: text(), reason: text() }, "**");
     let actors = vec![actor("one"), actor("two")];
     let not_theirs = P::ActorNotInvolved { actor: actor("three"), path: text(), actors };
-    says(not_theirs, "it was changed by one and two; choose one of them");
+    says(not_theirs, "--take one or --take two");
     says(P::ForeignRoot { plan: id(), root: text(), roots: vec!["/other".to_owned()] }, "/other");
     says(P::OutcomeUnknown { path: text() }, "reopen");
     let (actors, others) = ([actor("one")].into(), [actor("two")].into());
     says(P::DependentChanges { plan: id(), path: text(), actors, others }, "--actor one --actor two");
     says(P::Unapplied { plan: id(), state: State::Ready, changesets: 1 }, "--force");
-    says(P::Conflicts { plan: id(), conflicts: Vec::new() }, "agents plan resolve");
+    says(P::Conflicts { plan: id(), conflicts: Vec::new() }, "agents plan conflicts");
     says(P::Drifted { plan: id(), drifts: Vec::new(), is_merging: false }, "--merge-drift");
     says(P::Drifted { plan: id(), drifts: Vec::new(), is_merging: true }, "agents plan undo");
-    says(P::ModifiedSinceApply { plan: id(), files: Vec::new() }, "undo the later plans first");
+    says(P::ModifiedSinceApply { plan: id(), files: Vec::new() }, "agents plan undo");
     let refused = |state, to| P::IllegalStep { plan: id(), state, to, allowed: &[] };
-    says(refused(State::Queued, State::Applied), "`agents changeset start");
-    says(refused(State::Running, State::Applied), "agents changeset seal");
+    says(refused(State::Queued, State::Applied), "agents changeset start");
+    says(refused(State::Running, State::Applied), "agents changeset list");
     says(refused(State::Ready, State::Undone), "agents plan apply");
     says(refused(State::Conflict, State::Queued), "agents plan show");
     says(refused(State::Applying, State::Cancelled), "agents doctor --fix");
@@ -417,10 +417,10 @@ fn hints_of_stores() {
     );
     says(S::NotFound { what: "plan", name: "x".into() }, "agents plan list");
     says(S::NotFound { what: "changeset", name: "x".into() }, "agents changeset list");
-    says(S::NameTaken { name: store::Name::parse("x").unwrap() }, "give another name");
+    says(S::NameTaken { name: store::Name::parse("x").unwrap() }, "choose another");
     says(
         S::Conflict { resource, state: state(), version: store::Version(2), by: "ana".into() },
-        "agents plan log",
+        "agents plan history",
     );
     says(S::ChangesetsOpen { plan: id, count: 2, first: changeset }, "agents changeset seal");
     says(S::Closed { changeset, status: plan::Status::Sealed }, "agents changeset start");
@@ -438,8 +438,8 @@ fn hints_of_stores() {
     says(S::NotAStore { path: path(), reason: "" }, "store.url");
     says(S::Io { action: "make", path: path(), source: cause() }, "permissions");
     says(S::Removed { path: path() }, "-wal file");
-    says(S::Full { path: path(), action: "d", source: cause() }, "`df -h f`");
-    says(S::Unwritable { path: "a/f".into(), action: "d", source: cause() }, "`ls -ld a`");
+    says(S::Full { path: path(), action: "d", source: cause() }, "df -h f");
+    says(S::Unwritable { path: "a/f".into(), action: "d", source: cause() }, "ls -ld a");
     let engine = |outcome| S::Engine { path: path(), action: "d", outcome, source: cause() };
     says(engine(store::Outcome::Aborted), "full or failing disk");
     says(engine(store::Outcome::Unknown), "look at what is there");
@@ -482,7 +482,7 @@ fn hints_of_sandboxes() {
         "agents config set sandbox.confine auto",
     );
     says(R::Output { file: path(), source: io() }, "df -h");
-    says(R::StillRunning { pids: vec![1] }, "`ps ");
+    says(R::StillRunning { pids: vec![1] }, "ps ");
     says(R::Spawn { program: "p".into(), source: io() }, "ls -l");
     says(R::CommandNotFound { program: "p".into(), source: io() }, "installed");
 }

@@ -6,7 +6,7 @@ use snapbox::str;
 use crate::program::{Program, json, text};
 
 #[test]
-fn the_demo_counts_kills_and_finds_nothing_mixed() {
+fn no_kill_of_the_demo_leaves_mixed_files() {
     let program = Program::new();
     let envelope = json(&program.run("demo --format json --kills 12 --seed 7").success().stderr_eq(""));
     assert_eq!(envelope["command"], "demo");
@@ -16,16 +16,16 @@ fn the_demo_counts_kills_and_finds_nothing_mixed() {
     assert_eq!(envelope["messages"].as_array().unwrap().len(), 0);
 
     let data = &envelope["data"];
-    assert_eq!(data["held"], true);
+    assert_eq!(data["passed"], true);
     assert_eq!((&data["kills"], &data["seed"]), (&12.into(), &7.into()));
-    assert_eq!(data["usual"]["kills"], 12);
+    assert_eq!(data["control"]["kills"], 12);
     assert_eq!(data["commit"]["kills"], 12);
     assert!(data["commit"]["acknowledged"].as_u64().unwrap() >= 12);
     for count in ["mixed_for_reader", "mixed_after_open", "lost"] {
         assert_eq!(data["commit"][count], 0, "{count}");
     }
 
-    let [usual, ours] = ["usual", "config_set"].map(|way| &data["contention"][way]);
+    let [usual, ours] = ["control", "config_set"].map(|way| &data["contention"][way]);
     assert_eq!((&usual["acknowledged"], &ours["acknowledged"]), (&160.into(), &160.into()));
     assert!(usual["lost"].as_u64().unwrap() > 0, "the control shows the fault");
     assert_eq!((&ours["lost"], &ours["comment_kept"]), (&0.into(), &true.into()));
@@ -35,7 +35,7 @@ fn the_demo_counts_kills_and_finds_nothing_mixed() {
     assert_eq!(plan["new_after_undo_of_one_actor"], serde_json::json!([96, 0]));
     assert_eq!(plan["nodes"].as_array().unwrap().len(), 4);
     assert_eq!((&plan["merged"], &plan["other_edit_kept"]), (&true.into(), &true.into()));
-    assert_eq!((&plan["held"], &plan["audit_sound"]), (&true.into(), &true.into()));
+    assert_eq!((&plan["passed"], &plan["audit_sound"]), (&true.into(), &true.into()));
     program.check_nothing_is_left();
 }
 
@@ -43,27 +43,27 @@ fn the_demo_counts_kills_and_finds_nothing_mixed() {
 fn the_demo_in_plain_text() {
     let program = Program::new();
     let run = program.run("demo --kills 3 --seed 1").success().stderr_eq("").stdout_eq(str![[r#"
-What a kill leaves (seed 1)
-Four files of a conversation belong together. A program saves them over and over, and is killed.
+Files after a kill (seed 1)
+Four files of a conversation belong together. A program saves them repeatedly and is killed.
 
-1. The usual way: each of the four files to a temporary file, synced, renamed.
-2. The same as a context, the same number of kills: each save is one commit of all four files.
+1. The usual way: write each of the four files to a temporary file, sync and rename it.
+2. As a context, with the same number of kills: each save is one commit of all four files.
 
                                        four renames    one commit
    kills                                          3             3
    saves acknowledged                  [..]
-   files mixed right after the kill    [..]
+   mixed in the folder after the kill  [..]
    mixed for a reader                             [..]             0
    mixed after the next open                      [..]             0
    acknowledged saves lost                        0             0
 
-3. 8 processes set 20 keys each in one configuration file, all at once.
+3. 8 processes set 20 keys each in one configuration file at once.
 
                                           usual way    config set
    sets acknowledged                            160           160
-   of these not in the file            [..]             0
+   acknowledged sets lost              [..]             0
 
-4. `agents run` of four actors at once, each in a copy of its own, two of them in one file.
+4. `agents run` of four actors at once, each in its own sandbox; two of them edit one file.
 
    coder                             succeeded in [..]s, 97 files
    writer                            succeeded in [..]s, 97 files
@@ -74,11 +74,11 @@ Four files of a conversation belong together. A program saves them over and over
    right after the kill              [..]
    after the next command            ############  ############
    after `plan undo --actor writer`  ############  ............
-   the file that two edited          both edits are in it
-   the same after the undo           the other's edit alone is in it
-   `audit verify`                    [..] records, sound
+   file that two actors edited       has both edits
+   the same after the undo           has the other edit alone
+   `audit verify`                    sound: [..] records
 
-HELD: no kill left a mixed set or lost an acknowledged save, the half-done apply was finished, and no set and no actor's edit was lost.
+passed: no kill left mixed files, no acknowledged save, set or edit was lost, and the interrupted apply was finished
 
 "#]]);
     assert!(text(&run).is_ascii());
@@ -86,19 +86,19 @@ HELD: no kill left a mixed set or lost an acknowledged save, the half-done apply
 }
 
 #[test]
-fn colours_need_a_terminal_and_no_color_switches_them_off() {
+fn no_color_wins_over_forced_colours() {
     let program = Program::new();
     let mut command = program.command("demo --kills 1 --format rich");
     let run =
         |command: &mut std::process::Command| text(&OutputAssert::new(command.output().unwrap()).success());
     let in_a_pipe = run(&mut command);
-    assert!(in_a_pipe.contains("✓ HELD") && !in_a_pipe.contains('\x1b'));
+    assert!(in_a_pipe.contains("✓ passed") && !in_a_pipe.contains('\x1b'));
     assert!(run(command.env("CLICOLOR_FORCE", "1")).contains('\x1b'));
     assert!(!run(command.env_remove("CLICOLOR_FORCE").env("NO_COLOR", "1")).contains('\x1b'));
 }
 
 #[test]
-fn a_kept_folder_is_there() {
+fn keep_keeps_the_temporary_folder() {
     let program = Program::new();
     let envelope = json(&program.run("demo --kills 1 --keep --format json").success());
     let kept = std::path::Path::new(envelope["data"]["kept"].as_str().unwrap());
@@ -108,16 +108,16 @@ fn a_kept_folder_is_there() {
 }
 
 #[test]
-fn a_missing_folder_for_temporary_files_is_an_error_with_a_hint() {
+fn a_missing_temporary_folder_is_an_error_with_a_hint() {
     let program = Program::new();
     let mut command = program.command("demo");
     for name in ["TMPDIR", "TMP", "TEMP"] {
         command.env(name, program.temporary().join("missing"));
     }
     OutputAssert::new(command.output().unwrap()).code(1).stdout_eq("").stderr_eq(str![[r#"
-error: cannot make a folder for temporary files
-  because: [..] at path "[..]"
-  hint: set TMPDIR to a folder that you may write to
+error: cannot create a temporary folder
+  [..] at path "[..]"
+  hint: set TMPDIR to a writable folder
 
 "#]]);
     let envelope =

@@ -5,7 +5,7 @@ use snapbox::str;
 use crate::program::{GLOBAL_FILE, PROJECT_FILE, Program, json, text, told};
 
 #[test]
-fn the_format_is_decided_by_flag_then_variable_then_file() {
+fn options_win_over_variables_and_files_for_the_format() {
     let program = Program::in_project();
     let is_json = |run: &snapbox::cmd::OutputAssert| text(run).starts_with('{');
     assert!(!is_json(&program.run("config get plan.merge").success()));
@@ -31,7 +31,7 @@ error: `core.format` must be one of `auto`, `rich`, `plain`, `json`; `jsn` is no
 }
 
 #[test]
-fn colours_are_decided_by_flag_variable_and_file() {
+fn options_win_over_variables_and_files_for_colours() {
     let program = Program::new();
     let is_coloured = |run: &snapbox::cmd::OutputAssert| text(run).contains('\u{1b}');
     let list = "config list plan.merge";
@@ -50,7 +50,7 @@ fn colours_are_decided_by_flag_variable_and_file() {
 }
 
 #[test]
-fn home_and_project_are_named_or_found() {
+fn home_and_project_can_be_named() {
     let program = Program::in_project();
     program.write("other/.cleveragents/config.toml", "x.a = \"other\"\n");
     program.write("elsewhere/config.toml", "x.b = \"elsewhere\"\n");
@@ -65,7 +65,7 @@ global   [PLACE]/elsewhere/config.toml
 }
 
 #[test]
-fn a_lock_that_stays_taken_is_busy_with_who_holds_it() {
+fn a_lock_timeout_names_the_holder() {
     let program = Program::new();
     program.write(GLOBAL_FILE, "x.a = 1\n");
     let lock = filetx::Lock::open(&program.path("agents-home/.config.toml.lock")).unwrap();
@@ -73,7 +73,7 @@ fn a_lock_that_stays_taken_is_busy_with_who_holds_it() {
     let words = "config set x.a 2 --lock-timeout 10ms";
     program.run(words).code(5).stdout_eq("").stderr_eq(str![[r#"
 error: `[PLACE]/agents-home/config.toml` is locked by another writer
-  because: lock `[PLACE]/agents-home/.config.toml.lock` is still held by process [..] ([..]) after [..] s
+  lock `[PLACE]/agents-home/.config.toml.lock` is still held by process [..] ([..]) after [..] s
   hint: try again, or wait longer with `--lock-timeout 2m`
 
 "#]]);
@@ -106,7 +106,7 @@ note: project is `[PLACE]`
 "#]]);
     program.run("config get x.none -q").code(3).stdout_eq("").stderr_eq(str![[r#"
 error: `x.none` is not set
-  hint: set it with `agents config set x.none VALUE`
+  hint: agents config set x.none VALUE
 
 "#]]);
     program.run("config get x.a -q -v").code(2).stdout_eq("");

@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::program::Program;
 
 #[test]
-fn an_interrupted_demo_cleans_up() {
+fn an_interrupted_demo_removes_its_folder() {
     for signal in [Signal::INT, Signal::TERM] {
         let program = Program::new();
         let mut child = program
@@ -29,7 +29,7 @@ fn an_interrupted_demo_cleans_up() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_error_to_tell() {
+fn a_closed_pipe_is_not_reported() {
     let program = Program::new();
     let mut child =
         program.command("demo --kills 1").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -12,8 +12,8 @@ fn the_page_of_the_program_and_of_a_command() {
     let page = text(&program.run("man config set").success().stderr_eq(""));
     assert!(page.contains("agents\\-config\\-set") && page.contains("\\-\\-stdin"), "{page}");
     program.run("man config sett").code(3).stdout_eq("").stderr_eq(str![[r#"
-error: there is no command `config sett`, so it has no page
-  hint: `agents help` lists the commands
+error: unknown command `config sett`
+  hint: agents help
 
 "#]]);
 }
@@ -21,10 +21,14 @@ error: there is no command `config sett`, so it has no page
 #[test]
 fn all_pages_are_written_and_nothing_hidden() {
     let program = Program::new();
-    program.run("man --out pages/man1").success().stderr_eq("").stdout_eq(str![[r#"
+    program
+        .run("man --out pages/man1")
+        .success()
+        .stderr_eq(str![[r#"
 wrote 69 pages to pages/man1
 
-"#]]);
+"#]])
+        .stdout_eq("");
     let names = program.names("pages/man1");
     for name in ["agents.1", "agents-config.1", "agents-config-set.1", "agents-demo.1"] {
         assert!(names.iter().any(|found| found == name), "{names:?}");

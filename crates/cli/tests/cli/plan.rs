@@ -11,7 +11,7 @@ mod undoing;
 
 use crate::program::Program;
 
-/// A project with a file of five lines and one of two, and a plan for it.
+/// A project with two files, and a plan for it.
 pub(crate) fn project() -> Program {
     let program = Program::in_project();
     program.write("a.txt", "one\ntwo\nthree\nfour\nfive\n");
@@ -20,18 +20,18 @@ pub(crate) fn project() -> Program {
     program
 }
 
-/// An actor's changeset, open.
+/// Starts the changeset of an actor.
 fn start(program: &Program, placeholder: &'static str, actor: &str) -> String {
     program.made(placeholder, &format!("changeset start work --actor {actor}"))
 }
 
-/// Records that a path gets this content.
+/// Records the content of a path.
 fn record(program: &Program, changeset: &str, path: &str, content: &str) {
     program.write("content", content);
     program.run(&format!("changeset record {changeset} --path {path} --content content")).success();
 }
 
-/// One actor's whole changeset of one file.
+/// Records and seals a changeset of one file.
 pub(crate) fn changed(
     program: &Program,
     placeholder: &'static str,

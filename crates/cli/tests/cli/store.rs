@@ -18,45 +18,50 @@ fn server_or_skip(test: &str) -> Option<&'static Server> {
 }
 
 #[test]
-fn a_store_in_a_file_says_what_is_in_it_and_is_copied() {
+fn a_sqlite_store_is_shown_and_copied() {
     let program = project();
     program.run("store status").success().stderr_eq("").stdout_eq(str![[r#"
-store       sqlite:[PLACE]/agents-home/state.db
-schema      4
-plans       1
-nodes       0
-changesets  0
-entries     0
-blobs       0
-records     1
+sqlite:[PLACE]/agents-home/state.db, schema 4
+  plans          1
+  nodes          0
+  changesets     0
+  entries        0
+  blobs          0
+  audit records  1
 
 "#]]);
-    program.run("store migrate").success().stderr_eq("").stdout_eq(str![[r#"
-sqlite:[PLACE]/agents-home/state.db has schema version 4, the newest
+    program
+        .run("store migrate")
+        .success()
+        .stderr_eq(str![[r#"
+sqlite:[PLACE]/agents-home/state.db: schema 4, up to date
 
-"#]]);
-    program.run("store copy --from agents-home/state.db --to copy.db").success().stderr_eq("").stdout_eq(
-        str![[r#"
-copied 1 plan with 0 changesets to sqlite:[PLACE]/copy.db, and verified
+"#]])
+        .stdout_eq("");
+    program
+        .run("store copy --from agents-home/state.db --to copy.db")
+        .success()
+        .stderr_eq(str![[r#"
+sqlite:[PLACE]/copy.db: copied and verified 1 plan, 0 changesets
 
-"#]],
-    );
+"#]])
+        .stdout_eq("");
     program.run("store copy --from nowhere.db --to other.db").code(3).stdout_eq("").stderr_eq(str![[r#"
 error: cannot copy `[PLACE]/nowhere.db`
-  because: entity not found
+  entity not found
 
 "#]]);
     assert!(!program.path("other.db").exists() && !program.path("nowhere.db").exists());
-    // The copy has gone its own way.
+    // The copy has a plan that the original has not.
     let copy = program.path("copy.db");
     program.run(&format!("plan create --name other -c store.url=sqlite:{}", copy.display())).success();
-    program.run("store copy --from agents-home/state.db --to copy.db").code(4).stdout_eq("").stderr_eq(str![[
-        r#"
+    program.run("store copy --from agents-home/state.db --to copy.db").code(4).stdout_eq("").stderr_eq(str![
+        [r#"
 error: `sqlite:[PLACE]/copy.db` is not a copy of `sqlite:[PLACE]/agents-home/state.db`: it has other plans
-  hint: let nobody write to either, and copy again into an empty store: `agents store copy --from URL --to URL`
+  hint: agents store copy --from URL --to URL  # into an empty store, with no writers
 
-"#
-    ]]);
+"#]
+    ]);
 }
 
 #[test]
@@ -66,14 +71,14 @@ fn a_password_on_the_command_line_is_refused() {
         let words = ["store", "copy", "--from", "agents-home/state.db", "--to", url];
         let refused = told(&program.run_of(&words).code(2).stdout_eq("").stderr_eq(str![[r#"
 error: `--to` holds a password; other users of this machine can see arguments
-  hint: leave it out, and give it in the variable PGPASSWORD or in a file that PGPASSFILE names
+  hint: pass it in PGPASSWORD, or in the file that PGPASSFILE names
 
 "#]]));
         assert!(!refused.contains("secret"));
     }
 }
 
-/// The first line of an error, without the port, which is another one each time.
+/// The first line of an error, with the port replaced.
 fn first_line(assert: &OutputAssert, server: &Server) -> String {
     let told = told(assert);
     assert!(!told.contains("secret"), "{told}");
@@ -82,7 +87,7 @@ fn first_line(assert: &OutputAssert, server: &Server) -> String {
 }
 
 #[test]
-fn a_store_on_a_server_that_cannot_be_used_says_why() {
+fn an_unusable_server_is_reported_with_the_reason() {
     let Some(server) = server_or_skip("cli-postgres-refusals") else { return };
     let program = Program::in_project();
     let list = |url: &str| program.run_with("CLEVERAGENTS_STORE_URL", url, "plan list");
@@ -104,7 +109,7 @@ fn a_store_on_a_server_that_cannot_be_used_says_why() {
     let wrong = list(&strict.replace("strict@", "strict:wrong-secret@")).code(1).stdout_eq("");
     let place = format!("`postgres://strict@127.0.0.1:PORT/{database}`");
     assert_eq!(line(&wrong), format!("error: the server of store {place} denies access"));
-    // The right one, from the environment.
+    // The right password, from the environment.
     server.sql("postgres", &format!("GRANT CREATE ON DATABASE {database} TO strict"));
     let mut command = program.command("plan list");
     program.check(command.env("CLEVERAGENTS_STORE_URL", &strict).env("PGPASSWORD", "right secret")).success();
@@ -123,14 +128,16 @@ fn a_store_on_a_server_that_cannot_be_used_says_why() {
 }
 
 #[test]
-fn plans_work_on_a_server_and_move_there_and_back() {
+fn plans_move_to_a_server_and_back() {
     let Some(server) = server_or_skip("cli-postgres-plans") else { return };
     let program = project();
     let url = server.url(&server.database());
-    program
-        .run_of(&["store", "copy", "--from", "agents-home/state.db", "--to", &url])
-        .success()
-        .stderr_eq("");
+    program.run_of(&["store", "copy", "--from", "agents-home/state.db", "--to", &url]).success().stderr_eq(
+        str![[r#"
+postgres://[..]: copied and verified 1 plan, 0 changesets
+
+"#]],
+    );
     let run = |words: &str| program.run_with("CLEVERAGENTS_STORE_URL", &url, words);
     let changeset = text(&run("changeset start work --actor coder").success()).trim().to_owned();
     program.write("content", "ONE\n");
@@ -142,9 +149,12 @@ fn plans_work_on_a_server_and_move_there_and_back() {
     assert_eq!(program.text("a.txt"), "one\ntwo\nthree\nfour\nfive\n");
     run("audit verify").success();
     assert!(!text(&run("doctor").success()).contains("problem"));
-    assert!(text(&run("store status").success()).contains("plans       2\n"));
-    assert!(text(&run("store migrate").success()).contains("has schema version 5, the newest"));
-    program.run_of(&["store", "copy", "--from", &url, "--to", "back.db"]).success().stderr_eq("");
+    assert!(text(&run("store status").success()).contains("  plans           2\n"));
+    assert!(told(&run("store migrate").success()).contains(": schema 5, up to date"));
+    program.run_of(&["store", "copy", "--from", &url, "--to", "back.db"]).success().stderr_eq(str![[r#"
+sqlite:[PLACE]/back.db: copied and verified 2 plans, 4 changesets
+
+"#]]);
     let back = program.path("back.db");
     program.run(&format!("audit verify -c store.url=sqlite:{}", back.display())).success();
 }

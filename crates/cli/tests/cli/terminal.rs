@@ -83,7 +83,7 @@ impl Drop for Terminal {
 }
 
 #[test]
-fn a_secret_is_asked_for_and_not_shown() {
+fn a_secret_is_typed_without_echo() {
     let program = Program::new();
     let mut terminal = Terminal::start(&mut program.command("config set server.token --stdin"));
     terminal.expect("Value of server.token (not shown): ");
@@ -96,7 +96,7 @@ fn a_secret_is_asked_for_and_not_shown() {
 }
 
 #[test]
-fn ctrl_c_while_asking_leaves_the_terminal_as_it_was() {
+fn ctrl_c_at_the_prompt_restores_the_terminal() {
     let program = Program::new();
     let mut terminal = Terminal::start(&mut program.command("config set server.token --stdin"));
     terminal.expect("(not shown): ");
@@ -108,7 +108,7 @@ fn ctrl_c_while_asking_leaves_the_terminal_as_it_was() {
 }
 
 #[test]
-fn a_wrong_edit_can_be_edited_again() {
+fn an_invalid_edit_can_be_edited_again() {
     let program = Program::new();
     program.write(GLOBAL_FILE, "x.a = 1\n");
     // The first time it makes a mistake, the second time it corrects it.
@@ -124,20 +124,20 @@ fn a_wrong_edit_can_be_edited_again() {
 }
 
 #[test]
-fn a_wrong_edit_that_is_left_is_kept_beside() {
+fn an_invalid_edit_that_is_given_up_is_preserved() {
     let program = Program::new();
     program.write(GLOBAL_FILE, "x.a = 1\n");
     let mut terminal = Terminal::start(program.command("config edit").env("EDITOR", "sed -i 's/1/=/'"));
     terminal.expect("Edit again? [Y/n] ");
     terminal.type_line("n");
     let (shown, code) = terminal.end();
-    assert!(shown.contains("was not taken") && shown.contains("config.toml.edited"), "{shown}");
+    assert!(shown.contains("was rejected") && shown.contains("config.toml.edited"), "{shown}");
     assert_eq!(code, Some(1));
     assert_eq!(program.text("agents-home/config.toml.edited"), "x.a = =\n");
 }
 
 #[test]
-fn a_terminal_gets_colours_unless_somebody_says_otherwise() {
+fn a_terminal_gets_colours_by_default() {
     let program = Program::new();
     let shown = |command: &mut Command| Terminal::start(command).end().0;
     assert!(shown(&mut program.command("config list plan")).contains("\u{1b}[1mplan.merge\u{1b}[0m"));
@@ -165,14 +165,14 @@ fn a_diff_goes_through_the_pager_with_colours() {
 }
 
 #[test]
-fn an_undo_shows_what_it_would_do_and_asks() {
+fn undo_lists_files_and_asks() {
     let program = project();
     changed(&program, "[CODER]", "coder", "b.txt", "new\n");
     program.run("plan apply work").success();
     for (answer, code, content) in [("n", 1, "new\n"), ("y", 0, "old\n")] {
         let mut terminal = Terminal::start(&mut program.command("plan undo work"));
-        let preview = terminal.expect("taking back 1 file? [y/N] ");
-        assert!(preview.contains("would      modify  b.txt"), "{preview}");
+        let preview = terminal.expect(", 1 file? [y/N] ");
+        assert!(preview.contains("would modify  b.txt") && preview.contains("Undo work in "), "{preview}");
         terminal.type_line(answer);
         assert_eq!(terminal.end().1, Some(code), "{answer}");
         assert_eq!(program.text("b.txt"), content, "{answer}");
@@ -181,7 +181,7 @@ fn an_undo_shows_what_it_would_do_and_asks() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_run_is_drawn_in_place_and_told_at_the_end() {
+fn a_run_is_drawn_in_place_and_summarised() {
     let program = Program::in_project();
     program.write(
         "plan.toml",
@@ -196,14 +196,14 @@ fn a_run_is_drawn_in_place_and_told_at_the_end() {
     assert!(live.contains("oh no"), "what failed is shown above: {shown}");
     let end = anstream::adapter::strip_str(end).to_string();
     assert!(end.contains("✓ coder") && end.contains("✗ bad"), "{end}");
-    assert!(end.contains("failed with exit code 7") && end.contains("agents plan logs @latest bad"), "{end}");
+    assert!(end.contains("failed with exit code 7") && end.contains("agents logs @latest bad"), "{end}");
     let plain = Terminal::start(&mut program.command("run plan.toml --format plain")).end().0;
     assert!(plain.contains("coder | working") && !plain.contains('\u{1b}'), "{plain}");
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn the_actor_of_one_command_has_the_terminal() {
+fn a_single_actor_gets_the_terminal() {
     let program = Program::in_project();
     let script = "test -t 0 && test -t 1 && echo 'your name?' && read name && echo $name > name.txt";
     // The terminal is that of a session of its own, as a shell's is.

@@ -61,12 +61,12 @@ const STATES: [(&str, &str); 16] = [
 ];
 
 #[test]
-fn a_store_in_sqlite_goes_on() {
+fn a_sqlite_store_of_version_0_1_works() {
     Store { name: "sqlite", kept: UnpackedArchive::unpack("sqlite"), options: Vec::new() }.check();
 }
 
 #[test]
-fn a_store_in_postgresql_goes_on() {
+fn a_postgresql_store_of_version_0_1_works() {
     let server = match server() {
         Ok(server) => server,
         Err(reason) => return skipped("version_0_1::postgresql", &reason),
@@ -126,7 +126,7 @@ impl Store {
     fn shows_changes(&self) {
         for (name, _) in STATES.iter().filter(|(_, state)| *state != "applying") {
             self.done(&["plan", "show", name]);
-            self.done(&["plan", "log", name]);
+            self.done(&["plan", "history", name]);
         }
         let diff = self.done(&["plan", "diff", "ready"]);
         for part in [
@@ -140,7 +140,7 @@ impl Store {
         }
         let conflicts = self.json_of(4, &["plan", "conflicts", "clash"]);
         assert_eq!(conflicts["data"]["conflicts"][0]["path"], "text.txt", "{conflicts}");
-        assert_eq!(self.done(&["plan", "logs", "failed", "first"]), "first\n");
+        assert_eq!(self.done(&["logs", "failed", "first"]), "first\n");
     }
 
     /// The changeset is open, and its owner is on another machine.
@@ -291,7 +291,7 @@ impl Store {
 }
 
 #[test]
-fn contexts_go_on() {
+fn contexts_of_version_0_1_work() {
     let folder = TempDir::new().unwrap();
     unpack("contexts", folder.path());
     let home = folder.path().join("agents-0.1-contexts/home");

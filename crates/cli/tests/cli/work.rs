@@ -29,7 +29,7 @@ fn calls(program: &Program, words: &str) -> Vec<String> {
 }
 
 #[test]
-fn reading_changes_nothing_waits_for_nobody_and_opens_each_file_once() {
+fn readers_write_nothing_take_no_lock_and_open_each_file_once() {
     if let Some(reason) = strace::unusable() {
         skipped("cli::work", &reason);
         return;

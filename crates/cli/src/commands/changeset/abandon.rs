@@ -6,13 +6,13 @@ use super::plural;
 use crate::error::Result;
 use crate::output::{Answer, Output};
 
-/// Close a changeset as given up: its changes are kept and do not count
+/// Abandon a changeset; its changes are kept, but not applied
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// The changeset: its id, or the beginning of it
+    /// Id of the changeset, or its beginning
     id: String,
-    /// Why, for the log
-    #[arg(long, value_name = "TEXT", default_value = "abandoned by hand")]
+    /// Record this reason [default: abandoned by hand]
+    #[arg(long, value_name = "TEXT", default_value = "abandoned by hand", hide_default_value = true)]
     reason: String,
 }
 
@@ -20,6 +20,6 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
     let closed = plans.abandon(&args.id, &args.reason)?;
     let changes = plural(closed.changeset.entries as usize, "change");
     let (actor, plan, state) = (&closed.changeset.actor, &closed.changeset.plan, closed.plan_state);
-    output.confirm(format!("abandoned {changes} of {actor}; plan {plan} is {state}"))?;
+    output.report(format!("{actor}: abandoned {changes}; plan {plan} is {state}"));
     Ok(Answer::of(&closed))
 }

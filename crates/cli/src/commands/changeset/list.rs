@@ -2,28 +2,34 @@
 
 use api::{PlanSelector, Plans};
 
-use super::plural;
+use super::plan_name;
+use crate::display::grouped;
 use crate::error::Result;
 use crate::output::{Answer, Output};
+use crate::table::Table;
 
-/// List the changesets of a plan, in the order in which they were started
+/// List the changesets of a plan in the order of their start
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// The plan: an id, the beginning of one, a name, or @latest
+    /// Name, id, beginning of an id, or @latest
     plan: PlanSelector,
 }
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let plan = super::open(plans, &args.plan, output)?;
-    let listed = plans.changesets(&plan)?;
-    for one in &listed {
-        let changes = plural(one.entries as usize, "change");
-        output.say(format!(
-            "{}  {:<9}  {}  {changes}",
-            output.paint().strong(&one.id),
-            one.status.as_str(),
-            one.actor
-        ))?;
+    let changesets = plans.changesets(&plan)?;
+    let mut table = Table::new(["CHANGESET", "ACTOR", "CHANGES", "STATUS"], &[2]);
+    for changeset in &changesets {
+        table.row([
+            changeset.id.to_string(),
+            changeset.actor.to_string(),
+            grouped(changeset.entries),
+            changeset.status.as_str().to_owned(),
+        ]);
     }
-    Ok(Answer::ok(serde_json::json!({ "changesets": listed })))
+    if table.is_empty() {
+        output.report(format!("{}: no changesets", plan_name(&plan)));
+    }
+    output.print_table(&table)?;
+    Ok(Answer::ok(serde_json::json!({ "changesets": changesets })))
 }

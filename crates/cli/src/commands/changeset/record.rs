@@ -8,50 +8,50 @@ use api::{Edit, NewEntry, RecordedEntry};
 use crate::error::{Error, Result};
 use crate::output::{Answer, Output};
 
-/// The most that is read from standard input, or of a patch.
+/// Limit of standard input, and of a patch.
 const INPUT_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-/// Record one change of a path
+/// Record a change of one path
 ///
-/// The base of the change is what the path holds now, or what this changeset made of it before; `--base FILE` says otherwise, `--base /dev/null`
-/// that nothing was there. Nothing in the folder is touched: that is for `agents plan apply`.
+/// The base of the change is the present content of the path, or the content that this changeset gave it before; `--base FILE` names another,
+/// `--base /dev/null` none. The folder does not change before `agents plan apply`.
 ///
-/// An actor of `agents run` records into its own changeset, $AGENTS_CHANGESET, and the base is what it started from.
+/// An actor of `agents run` records into its own changeset, $AGENTS_CHANGESET; its base is the content it started from.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 #[command(group = clap::ArgGroup::new("act").required(true).multiple(true)
     .args(["content", "patch", "delete", "rename_to", "mode", "symlink"]))]
 pub(super) struct Args {
-    /// The changeset: its id, or the beginning of it
+    /// Id of the changeset, or its beginning
     id: String,
-    /// The path, below the root
+    /// Path relative to the root
     #[arg(long, value_name = "PATH")]
     path: String,
-    /// It gets the content of this file; `-` is standard input
+    /// Set the content to that of this file; `-` reads standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["patch", "delete", "rename_to", "symlink"], value_hint = clap::ValueHint::FilePath)]
     content: Option<PathBuf>,
-    /// It is changed by this unified diff; `-` is standard input
+    /// Apply this unified diff; `-` reads standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["delete", "rename_to", "mode", "symlink"], value_hint = clap::ValueHint::FilePath)]
     patch: Option<PathBuf>,
-    /// It goes
+    /// Delete the path
     #[arg(long, conflicts_with_all = ["rename_to", "mode", "symlink"])]
     delete: bool,
-    /// It gets this path, below the same root
+    /// Rename to this path of the same root
     #[arg(long, value_name = "PATH", conflicts_with_all = ["mode", "symlink"])]
     rename_to: Option<String>,
-    /// It gets these permission bits; also together with --content
+    /// Set permission bits in octal; also with --content
     #[arg(long, value_name = "MODE", conflicts_with = "symlink")]
     mode: Option<String>,
-    /// It becomes a symlink that points here
+    /// Make the path a symlink to this target
     #[arg(long, value_name = "TARGET")]
     symlink: Option<String>,
-    /// The folder [default: the plan's, where it has only one]
+    /// Folder that holds the path [default: the only root of the plan]
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     root: Option<PathBuf>,
-    /// A file with what was at the path before
+    /// Take the base from this file [default: the present content]
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     base: Option<PathBuf>,
-    /// With what it is done, for the record
+    /// Record this tool as the one that made the change
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
 }
@@ -62,7 +62,7 @@ Examples:
   agents changeset record $CHANGESET --path src/main.rs --patch fix.patch
   agents changeset record $CHANGESET --path old.rs --rename-to new.rs";
 
-/// `record` is done by the store, or by the run around.
+/// `record` records in the store, or through the run of a sandbox.
 pub(super) fn run(
     args: &Args,
     record: impl FnOnce(&str, &NewEntry) -> std::result::Result<RecordedEntry, api::Error>,
@@ -76,7 +76,7 @@ pub(super) fn run(
         tool: args.tool.clone(),
     };
     let entered = record(&args.id, &entry)?;
-    output.confirm(format!("recorded {} of {}", entered.sequence, entered.changeset))?;
+    output.report(format!("{}: recorded change {}", entered.changeset, entered.sequence));
     Ok(Answer::of(&entered))
 }
 
@@ -100,13 +100,13 @@ fn edit(args: &Args) -> Result<Edit> {
     })
 }
 
-/// Permission bits in octal, as `chmod` takes them.
+/// Parses permission bits in octal, as `chmod` does.
 fn mode(text: &str) -> Result<u32> {
     let bits = u32::from_str_radix(text, 8).ok().filter(|bits| *bits <= 0o777);
-    bits.ok_or_else(|| Error::Value { value: text.to_owned(), expected: "a mode such as 755" })
+    bits.ok_or_else(|| Error::InvalidValue { value: text.to_owned(), expected: "a mode such as 755" })
 }
 
-/// All of a file, or of standard input for `-`.
+/// Reads a file, or standard input for `-`.
 fn read(file: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let is_stdin = file.as_os_str() == "-";

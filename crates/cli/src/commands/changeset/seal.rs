@@ -1,15 +1,16 @@
 //! `agents changeset seal`.
 
 use api::Plans;
+use api::errors::State;
 
 use super::plural;
 use crate::error::Result;
 use crate::output::{Answer, Output};
 
-/// Close a changeset as whole; its plan is ready when it was the last
+/// Seal a changeset; its plan is ready when the last one is sealed
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// The changeset: its id, or the beginning of it
+    /// Id of the changeset, or its beginning
     id: String,
 }
 
@@ -17,6 +18,9 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
     let closed = plans.seal(&args.id)?;
     let changes = plural(closed.changeset.entries as usize, "change");
     let (actor, plan, state) = (&closed.changeset.actor, &closed.changeset.plan, closed.plan_state);
-    output.confirm(format!("sealed {changes} of {actor}; plan {plan} is {state}"))?;
+    output.report(format!("{actor}: sealed {changes}; plan {plan} is {state}"));
+    if state == State::Ready {
+        output.hint(&format!("agents plan diff {plan}"));
+    }
     Ok(Answer::of(&closed))
 }

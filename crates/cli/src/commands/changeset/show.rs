@@ -3,42 +3,46 @@
 use api::{ChangeEntry, Operation, Plans};
 
 use super::plural;
+use crate::display;
 use crate::error::Result;
 use crate::output::{Answer, Output};
+use crate::table::Table;
 
-/// Show a changeset with its changes, in order
+/// Show a changeset and its changes
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// The changeset: its id, or the beginning of it
+    /// Id of the changeset, or its beginning
     id: String,
 }
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let shown = plans.changeset(&args.id)?;
-    let one = &shown.changeset;
-    let paint = output.paint();
-    output.say(format!("changeset {} of plan {}", paint.strong(&one.id), one.plan))?;
-    let reason = one.reason.as_ref().map(|reason| format!(", {reason}")).unwrap_or_default();
-    output.say(format!(
-        "{}: {}, {}{reason}",
-        one.actor,
-        one.status,
-        plural(one.entries as usize, "change")
+    let changeset = &shown.changeset;
+    let reason = changeset.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
+    output.print(format!(
+        "{}: {}{reason}, {} by {} in plan {}",
+        output.paint().strong(&changeset.id),
+        changeset.status.as_str(),
+        plural(changeset.entries as usize, "change"),
+        changeset.actor,
+        changeset.plan
     ))?;
+    let mut table = Table::new(["CHANGE", "KIND", "PATH", "SIZE", "MODE"], &[0, 3]);
     for entry in &shown.entries {
-        output.say(line(entry))?;
+        table.row(row(entry));
     }
+    output.print_table(&table)?;
     Ok(Answer::of(&shown))
 }
 
-fn line(entry: &ChangeEntry) -> String {
-    let to = match &entry.operation {
-        Operation::Rename { to } => format!(" -> {}", to.show()),
-        _ => String::new(),
+fn row(entry: &ChangeEntry) -> [String; 5] {
+    let path = match &entry.operation {
+        Operation::Rename { to } => format!("{} => {}", entry.path.show(), to.show()),
+        _ => entry.path.show().into_owned(),
     };
-    let after = match &entry.after {
-        Some(after) => format!("  {}, mode {:04o}", plural(after.bytes as usize, "byte"), after.mode),
-        None => String::new(),
+    let (size, mode) = match &entry.after {
+        Some(after) => (display::bytes(after.bytes), format!("{:04o}", after.mode)),
+        None => ("-".to_owned(), String::new()),
     };
-    format!("{:>4}  {:<6}  {}{to}{after}", entry.sequence, entry.operation.as_str(), entry.path.show())
+    [entry.sequence.to_string(), entry.operation.as_str().to_owned(), path, size, mode]
 }

@@ -5,15 +5,15 @@ use api::{PlanSelector, Plans};
 use crate::error::Result;
 use crate::output::{Answer, Output};
 
-/// Start a changeset for an actor, and print its id
+/// Start a changeset and print its id
 ///
-/// When it ends the changeset is durable, and any process finds it.
+/// The changeset is durable when the command ends; any process can record into it.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Example:\n  CHANGESET=$(agents changeset start @latest --actor coder)")]
 pub(super) struct Args {
-    /// The plan: an id, the beginning of one, a name, or @latest
+    /// Name, id, beginning of an id, or @latest
     plan: PlanSelector,
-    /// To whom its changes are credited
+    /// Attribute its changes to this actor
     #[arg(long, value_name = "NAME")]
     actor: String,
 }
@@ -21,6 +21,6 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let plan = super::open(plans, &args.plan, output)?;
     let started = plans.start_changeset(&plan, &api::actor(&args.actor)?)?;
-    output.say(&started.id)?;
+    output.print(&started.id)?;
     Ok(Answer::of(&started))
 }

@@ -36,7 +36,7 @@ pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
     let writer = session.writer();
     let edit = writer.begin_edit(args.scope.map(Into::into))?;
     let copy = Copy::make(&edit)?;
-    Interrupt::leave_to_child()?;
+    Interrupt::ignore_for_child()?;
     match edit_and_commit(&writer, &edit, &copy, output) {
         Ok(outcome) => {
             tell(&outcome, output)?;
@@ -45,7 +45,7 @@ pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
         Err(Error::Api(error)) if error.edit_is_saved() => Err(error.into()),
         // Only the copy has the edit.
         Err(error) if copy.read().is_ok_and(|saved| saved != edit.original) => {
-            Err(Error::EditLeft { copy: copy.keep(), source: Box::new(error) })
+            Err(Error::EditNotSaved { copy: copy.keep(), source: Box::new(error) })
         }
         Err(error) => Err(error),
     }

@@ -25,10 +25,10 @@ pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
 fn print(explanation: &Explanation, output: &mut Output) -> Result<()> {
     let Explanation { key, help, value_type, allowed, default, variable, scopes, secret, .. } = explanation;
     let paint = output.paint();
-    output.say(format!("{}: {help}", paint.strong(key)))?;
-    output.say("")?;
+    output.print(format!("{}: {help}", paint.strong(key)))?;
+    output.print("")?;
     let mut line =
-        |name: &str, text: &str| output.say(format!("  {}  {text}", paint.faint(format!("{name:<8}"))));
+        |name: &str, text: &str| output.print(format!("  {}  {text}", paint.faint(format!("{name:<8}"))));
     line("type", value_type)?;
     line("allowed", allowed)?;
     line("default", &default.as_ref().map_or_else(|| "none".to_owned(), Value::to_toml))?;
@@ -37,6 +37,6 @@ fn print(explanation: &Explanation, output: &mut Output) -> Result<()> {
     if *secret {
         line("secret", "yes: shown by `get --reveal` only, set by `set --stdin` only")?;
     }
-    output.say("")?;
+    output.print("")?;
     print_layers(&explanation.layers, explanation.origin.as_ref(), output)
 }

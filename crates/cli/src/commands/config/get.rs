@@ -40,7 +40,7 @@ pub(super) fn run(
         let origin =
             origin.map(|origin| format!("{}\t", output.paint().faint(place(origin)))).unwrap_or_default();
         let value = got.entry.value.as_ref().map(ToString::to_string).unwrap_or_default();
-        output.say_text(format!("{origin}{value}"))?;
+        output.print_text(format!("{origin}{value}"))?;
     }
     Ok(Answer::of(&got))
 }
@@ -54,7 +54,7 @@ pub(super) fn print_layers(
     let paint = output.paint();
     for LayerView { layer, value, origin, problem } in layers {
         let decides = deciding.is_some_and(|origin| origin.layer() == *layer);
-        let mark = if decides { paint.sign("→", ">") } else { " " };
+        let mark = if decides { paint.symbol("→", ">") } else { " " };
         let says = match (value, problem) {
             (Some(value), _) if decides => paint.strong(value.to_toml()),
             (Some(value), _) => value.to_toml(),
@@ -68,7 +68,7 @@ pub(super) fn print_layers(
             }
             _ => String::new(),
         };
-        output.say(format!("{line}{place}"))?;
+        output.print(format!("{line}{place}"))?;
     }
     Ok(())
 }

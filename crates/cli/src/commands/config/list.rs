@@ -4,9 +4,9 @@ use api::{ConfigEntry, ListFilter};
 
 use super::{ScopeName, key, place};
 use crate::error::{Exit, Result};
-use crate::look::Paint;
 use crate::output::{Answer, Output};
 use crate::session::Session;
+use crate::style::Paint;
 
 /// List keys with their values, as TOML
 ///
@@ -33,13 +33,13 @@ pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
     let listed = session.config.list(&select)?;
     let paint = output.paint();
     for entry in &listed.entries {
-        output.say(line(entry, args.show_origin, paint))?;
+        output.print(line(entry, args.show_origin, paint))?;
     }
     let mut answer = Answer::of(&listed);
     for problem in listed.problems {
         match problem.code.as_str() {
             // The list is complete without it.
-            "unknown-key" | "not-in-scope" => output.warn_of(problem),
+            "unknown-key" | "not-in-scope" => output.warn_problem(problem),
             _ => {
                 answer.exit = Exit::Error;
                 output.error(problem);

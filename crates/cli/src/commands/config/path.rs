@@ -18,13 +18,13 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
     let paths = session.agents().paths()?;
     if let Some(scope) = args.scope {
-        output.say(session.agents().path(scope.into())?.display())?;
+        output.print(session.agents().path(scope.into())?.display())?;
         return Ok(Answer::of(&paths));
     }
     let paint = output.paint();
     for file in &paths.files {
         let missing = if file.exists { String::new() } else { paint.faint("  (does not exist)") };
-        output.say(format!("{:<7}  {}{missing}", file.scope, file.file))?;
+        output.print(format!("{:<7}  {}{missing}", file.scope, file.file))?;
     }
     Ok(Answer::of(&paths))
 }

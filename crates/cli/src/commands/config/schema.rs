@@ -18,6 +18,6 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
     let schema = session.agents().schema(args.scope.map(Into::into));
-    output.say_text(format!("{schema:#}"))?;
+    output.print_text(format!("{schema:#}"))?;
     Ok(Answer::ok(schema))
 }

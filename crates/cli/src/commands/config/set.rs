@@ -56,7 +56,7 @@ fn assignments(args: &Args) -> Result<Vec<Assignment>> {
     let (first, rest) = args.words.split_first().expect("the command line asks for one word at least");
     if args.stdin {
         if !rest.is_empty() {
-            return Err(Error::Words { reason: "with `--stdin` there is one KEY and no VALUE" });
+            return Err(Error::Usage { reason: "with `--stdin` there is one KEY and no VALUE" });
         }
         let key = key(first)?;
         return Ok(vec![Assignment { text: input::value(&key)?, key, exposure: Exposure::Private }]);
@@ -66,7 +66,7 @@ fn assignments(args: &Args) -> Result<Vec<Assignment>> {
             let rest = rest.iter().map(|word| word.parse());
             Ok(iter::once(Ok(first)).chain(rest).collect::<std::result::Result<_, api::Error>>()?)
         }
-        (Err(_), []) => Err(Error::Words { reason: "there is no VALUE" }),
+        (Err(_), []) => Err(Error::Usage { reason: "there is no VALUE" }),
         (Err(_), [value]) => Ok(vec![Assignment::argument(key(first)?, value)]),
         (Err(error), _) => Err(error.into()),
     }

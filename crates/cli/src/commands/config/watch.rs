@@ -27,7 +27,7 @@ pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
     let paths = session.agents().paths()?;
     output.begin_stream(&serde_json::json!({ "event": "watching", "files": paths.files }))?;
     let files: Vec<_> = paths.files.iter().map(|file| file.file.as_str()).collect();
-    output.hint_at(format!("watching {}; Ctrl-C ends it", files.join(", ")));
+    output.status(format!("watching {}; Ctrl-C ends it", files.join(", ")));
     while let Some(events) = watch.wait() {
         for event in events {
             print(event, output)?;
@@ -48,11 +48,11 @@ fn print(event: ConfigEvent, output: &mut Output) -> Result<()> {
                 }
                 None => paint.faint("not set"),
             };
-            let (key, arrow) = (paint.strong(changed.key), paint.sign("→", "->"));
-            output.say(format!("{key}: {} {arrow} {}", show(&changed.old), show(&changed.new)))
+            let (key, arrow) = (paint.strong(changed.key), paint.symbol("→", "->"));
+            output.print(format!("{key}: {} {arrow} {}", show(&changed.old), show(&changed.new)))
         }
         ConfigEvent::Problem(problem) => {
-            output.told(problem);
+            output.warn_inline(problem);
             Ok(())
         }
     }

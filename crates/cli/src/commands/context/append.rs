@@ -54,7 +54,7 @@ pub(super) fn run(
 ) -> Result<Answer> {
     let saved = append(&args.name, &drafts(args)?, args.if_revision.if_revision)?;
     for id in &saved.ids {
-        output.say(format!("{id} revision {}", saved.revision))?;
+        output.print(format!("{id} revision {}", saved.revision))?;
     }
     warn_of_change(&saved, output);
     Ok(Answer::of(&saved))

@@ -3,7 +3,7 @@
 use api::{ContextName, Contexts};
 
 use super::{IfRevision, Yes, warn_of_change};
-use crate::ask::before_deleting;
+use crate::confirm::confirm;
 use crate::error::Result;
 use crate::output::{Answer, Output};
 
@@ -21,7 +21,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
-    before_deleting(&format!("deleting all that is in {}", args.name), args.yes.yes, output)?;
+    confirm(&format!("clear {}", args.name), args.yes.yes, output)?;
     let change = contexts.clear(&args.name, args.if_revision.if_revision)?;
     output.confirm(format!("{} is empty now, revision {}", change.name, change.revision))?;
     warn_of_change(&change, output);

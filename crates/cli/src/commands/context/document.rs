@@ -68,7 +68,7 @@ pub(super) fn run(
     let change = match &args.command {
         Command::Get { name, pointer } => {
             let text = contexts.document(name, document, pointer.as_deref())?;
-            output.say_text(&text)?;
+            output.print_text(&text)?;
             let json = serde_json::value::RawValue::from_string(text).expect("it was read as JSON");
             return Ok(Answer::text(json));
         }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use api::{ContextName, Contexts, ExportFormat};
 
-use super::counted;
+use super::plural;
 use crate::args::GlobalArgs;
 use crate::error::{Error, Result};
 use crate::output::{Answer, Output};
@@ -29,20 +29,20 @@ pub(super) fn run(
     contexts: &Contexts,
     output: &mut Output,
 ) -> Result<Answer> {
-    let form = global.export().unwrap_or("archive");
+    let form = global.export_format().unwrap_or("archive");
     let format: ExportFormat = form.parse().expect("every form of the command line is one");
     if let Some(path) = &args.output {
         let written = contexts.export_to(&args.name, format, path)?;
         output.confirm(format!(
             "wrote {} of {} to {}",
-            counted(written.message_count),
+            plural(written.message_count),
             written.name,
             written.path
         ))?;
         return Ok(Answer::of(&written));
     }
     if format == ExportFormat::Json4 {
-        return Err(Error::Words { reason: "`--format json4` writes a folder: name it with `-o`" });
+        return Err(Error::Usage { reason: "`--format json4` writes a folder: name it with `-o`" });
     }
     contexts.export(&args.name, format, output.bytes())?;
     output.bytes().flush().map_err(|source| Error::Print { source })?;

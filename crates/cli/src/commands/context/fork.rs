@@ -2,7 +2,7 @@
 
 use api::{ContextName, Contexts};
 
-use super::counted;
+use super::plural;
 use crate::error::Result;
 use crate::output::{Answer, Output};
 
@@ -22,6 +22,6 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
     let made = contexts.fork(&args.name, &args.new, args.at)?;
-    output.confirm(format!("made {} with {} of {}", made.name, counted(made.message_count), args.name))?;
+    output.confirm(format!("made {} with {} of {}", made.name, plural(made.message_count), args.name))?;
     Ok(Answer::of(&made))
 }

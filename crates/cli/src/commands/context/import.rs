@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use api::{ContextName, Contexts};
 
-use super::{IfRevision, counted};
+use super::{IfRevision, plural};
 use crate::error::Result;
 use crate::output::{Answer, Output};
 
@@ -33,7 +33,7 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
     output.confirm(format!(
         "{} has {} now, revision {}",
         made.name,
-        counted(made.message_count),
+        plural(made.message_count),
         made.revision
     ))?;
     for notice in &made.notices {

@@ -22,9 +22,9 @@ pub(super) fn run(_args: &Args, contexts: &Contexts, output: &mut Output) -> Res
         match (message_count, revision, problem) {
             (Some(count), Some(revision), _) => {
                 let time = paint.faint(last_updated.as_deref().unwrap_or("-"));
-                output.say(format!("{}  {count:>8}  {revision:>8}  {time}", paint.strong(name)))?;
+                output.print(format!("{}  {count:>8}  {revision:>8}  {time}", paint.strong(name)))?;
             }
-            _ => output.say(format!("{}  {}", paint.strong(name), paint.bad("cannot be read")))?,
+            _ => output.print(format!("{}  {}", paint.strong(name), paint.bad("cannot be read")))?,
         }
         if let Some(problem) = problem {
             output.error(problem.clone());

@@ -3,8 +3,8 @@
 use api::Contexts;
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Yes, counted};
-use crate::ask::before_deleting;
+use super::{Yes, plural};
+use crate::confirm::confirm;
 use crate::error::{Error, Result};
 use crate::output::{Answer, Output};
 
@@ -29,15 +29,15 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
     let old = contexts.stale(before)?;
     let mut removed = Vec::new();
     for one in &old {
-        output.say(format!("{}  {}  {}", one.name, counted(one.message_count), one.last_updated))?;
+        output.print(format!("{}  {}  {}", one.name, plural(one.message_count), one.last_updated))?;
     }
     if !args.dry_run && !old.is_empty() {
         let what = if old.len() == 1 {
-            "deleting 1 context".to_owned()
+            "delete 1 context".to_owned()
         } else {
-            format!("deleting {} contexts", old.len())
+            format!("delete {} contexts", old.len())
         };
-        before_deleting(&what, args.yes.yes, output)?;
+        confirm(&what, args.yes.yes, output)?;
         for one in &old {
             // A context that changed since the list stays.
             if contexts.prune(&one.name, before)? {
@@ -53,7 +53,7 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
 
 /// Returns the time so long ago. A day has 24 hours.
 fn before(age: &str) -> Result<Timestamp> {
-    let bad = || Error::Value { value: age.to_owned(), expected: "a duration such as 30d or 12h" };
+    let bad = || Error::InvalidValue { value: age.to_owned(), expected: "a duration such as 30d or 12h" };
     let age = api::parse_duration(age).and_then(|age| SignedDuration::try_from(age).ok()).ok_or_else(bad)?;
     Timestamp::now().checked_sub(age).map_err(|_| bad())
 }

@@ -3,7 +3,7 @@
 use api::{ContextName, Contexts};
 
 use super::{IfRevision, Yes};
-use crate::ask::before_deleting;
+use crate::confirm::confirm;
 use crate::error::Result;
 use crate::output::{Answer, Output};
 
@@ -21,7 +21,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
-    before_deleting(&format!("deleting {}", args.name), args.yes.yes, output)?;
+    confirm(&format!("delete {}", args.name), args.yes.yes, output)?;
     let delete_error = contexts.remove(&args.name, args.if_revision.if_revision)?;
     output.confirm(format!("removed {}", args.name))?;
     if let Some(why) = delete_error {

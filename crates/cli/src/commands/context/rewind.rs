@@ -2,7 +2,7 @@
 
 use api::{ContextName, Contexts};
 
-use super::{IfRevision, counted, warn_of_change};
+use super::{IfRevision, plural, warn_of_change};
 use crate::error::Result;
 use crate::output::{Answer, Output};
 
@@ -23,7 +23,7 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
     output.confirm(format!(
         "{} has {} now, revision {}",
         change.name,
-        counted(change.message_count),
+        plural(change.message_count),
         change.revision
     ))?;
     warn_of_change(&change, output);

@@ -56,7 +56,7 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
         output.stream(&serde_json::json!({ "event": "hit", "hit": hit }))?;
         let paint = output.paint();
         let time = hit.time.as_ref().map(|time| format!(" {time}")).unwrap_or_default();
-        output.say(format!(
+        output.print(format!(
             "{} {}{}",
             paint.strong(format!("{}[{}]", hit.name, hit.number)),
             hit.role,
@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
         ))?;
         for line in &hit.lines {
             let mark = if line.is_match { ":" } else { "-" };
-            output.say_text(format!("  {}{mark} {}", line.number, line.text))?;
+            output.print_text(format!("  {}{mark} {}", line.number, line.text))?;
         }
         count += 1;
     }
@@ -78,7 +78,7 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
 fn time(text: &str) -> Result<Timestamp> {
     let day = || text.parse::<Date>().ok()?.to_zoned(TimeZone::UTC).ok();
     let time = text.parse().ok().or_else(|| Some(day()?.timestamp()));
-    time.ok_or_else(|| Error::Value {
+    time.ok_or_else(|| Error::InvalidValue {
         value: text.to_owned(),
         expected: "a time such as 2026-11-01 or 2026-11-01T12:00:00Z",
     })

@@ -76,7 +76,7 @@ fn say(entry: &NumberedMessage, output: &mut Output) -> Result<()> {
     let message = &entry.message;
     let name = message.name().map(|name| format!(" {name}")).unwrap_or_default();
     let time = message.time().map(|time| format!(" {time}")).unwrap_or_default();
-    output.say(format!(
+    output.print(format!(
         "{} {}{name}{}",
         paint.faint(format!("[{}]", entry.number)),
         paint.strong(message.role()),
@@ -84,19 +84,19 @@ fn say(entry: &NumberedMessage, output: &mut Output) -> Result<()> {
     ))?;
     let text = message.content().text();
     if !text.is_empty() {
-        output.say_text(text.trim_end())?;
+        output.print_text(text.trim_end())?;
     }
     if let Some(calls) = message.tool_calls() {
-        output.say_text(format!("tool calls: {calls}"))?;
+        output.print_text(format!("tool calls: {calls}"))?;
     }
-    output.say("")
+    output.print("")
 }
 
 fn selection(args: &Args) -> Result<MessageSelection> {
     let Some(range) = &args.range else {
         return Ok(args.last.map_or(MessageSelection::All, MessageSelection::Last));
     };
-    let bad = || Error::Value { value: range.clone(), expected: "a range such as 2..5, 2.. or ..5" };
+    let bad = || Error::InvalidValue { value: range.clone(), expected: "a range such as 2..5, 2.. or ..5" };
     let (start, end) = range.split_once("..").ok_or_else(bad)?;
     let number =
         |text: &str, missing| if text.is_empty() { Ok(missing) } else { text.parse().map_err(|_| bad()) };

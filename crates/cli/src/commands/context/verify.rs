@@ -2,7 +2,7 @@
 
 use api::{ContextName, Contexts, VerifyReport};
 
-use super::{IfRevision, counted, warn_of_change};
+use super::{IfRevision, plural, warn_of_change};
 use crate::error::{Error, Exit, Result};
 use crate::output::{Answer, Output};
 
@@ -31,14 +31,14 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
         let change = contexts.repair(name, args.if_revision.if_revision)?;
         output.confirm(format!(
             "{name} has {} now, revision {}",
-            counted(change.message_count),
+            plural(change.message_count),
             change.revision
         ))?;
         warn_of_change(&change, output);
         return Ok(Answer::of(&change));
     }
     if args.if_revision.if_revision.is_some() {
-        return Err(Error::Words { reason: "`--if-revision` goes with `--repair`" });
+        return Err(Error::Usage { reason: "`--if-revision` goes with `--repair`" });
     }
     let verified = contexts.verify(args.name.as_ref())?;
     for one in &verified {
@@ -56,10 +56,10 @@ fn tell(one: &VerifyReport, output: &mut Output) -> Result<()> {
         1 => paint.bad("1 problem"),
         count => paint.bad(format!("{count} problems")),
     };
-    output.say(format!("{}: {}, {state}", paint.strong(&one.name), counted(one.message_count)))?;
+    output.print(format!("{}: {}, {state}", paint.strong(&one.name), plural(one.message_count)))?;
     for problem in &one.problems {
         let line = problem.line.map(|line| format!(":{line}")).unwrap_or_default();
-        output.say(format!("  {}{line}: {}", problem.file.display(), problem.message))?;
+        output.print(format!("  {}{line}: {}", problem.file.display(), problem.message))?;
     }
     for notice in &one.notices {
         output.warn("notice", notice.to_string(), None);

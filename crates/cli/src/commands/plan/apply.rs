@@ -2,25 +2,25 @@
 
 use api::{Applied, ApplyOptions, PlanSelector, Plans};
 
-use super::{PartArgs, end, named, plural, say_files};
+use super::{PartArgs, end, plan_name, plural, print_files, roots};
 use crate::error::Result;
 use crate::output::{Answer, Output};
 
-/// Bring a plan's changes into its folders: all of them, or none
+/// Apply a plan to its folders, all or nothing
 ///
-/// Every file is first compared with what the plan found there. One that was changed since is a conflict (4), and nothing is touched; with
-/// `--merge-drift` edits of other lines are merged. With `--actor` or `--path` a part is applied and the rest stays ready.
+/// A file that changed since the plan was recorded stops the apply (exit code 4) and nothing is applied; `--merge-drift` merges edits of
+/// other lines. `--actor` and `--path` apply a part; the rest stays ready.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The plan: an id, the beginning of one, a name, or @latest
+    /// Name, id, beginning of an id, or @latest
     plan: PlanSelector,
     #[command(flatten)]
     part: PartArgs,
-    /// Merge texts that people changed since, where other lines were edited
+    /// Merge with files that changed since, where the edits are of other lines
     #[arg(long)]
     merge_drift: bool,
-    /// Touch nothing, tell what would happen
+    /// Change nothing, print what would be applied
     #[arg(long)]
     dry_run: bool,
 }
@@ -42,20 +42,28 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
         false => super::open(plans, &args.plan, output)?,
     };
     let applied = plans.apply(&plan, &options)?;
-    say_files(&applied, output)?;
-    output.confirm(told(&applied))?;
+    if args.dry_run {
+        output.print(summary(&applied))?;
+    }
+    print_files(&applied, output)?;
+    if args.dry_run {
+        output.hint(&format!("agents plan apply {}", applied.plan.id));
+    } else {
+        output.report(summary(&applied));
+    }
     let exit = end(&applied, output);
     Ok(Answer { exit, ..Answer::of(&applied) })
 }
 
-fn told(applied: &Applied) -> String {
-    let (plan, files) = (named(&applied.plan), plural(applied.files.len(), "file"));
-    match (applied.dry_run, applied.remaining) {
-        (true, 0) => format!("would apply {files} of plan {plan}; nothing was touched"),
-        (true, left) => format!("would apply {files} of plan {plan} and leave {left}; nothing was touched"),
-        (false, 0) => format!("applied {files} of plan {plan}"),
-        (false, left) => {
-            format!("applied {files} of plan {plan}; {left} left, and the plan is {}", applied.plan.state)
-        }
-    }
+/// `checkout: applied 5 files to ~/shop; 2 files remain`.
+fn summary(applied: &Applied) -> String {
+    let (name, roots) = (plan_name(&applied.plan), roots(&applied.plan));
+    let files = plural(applied.files.len(), "file");
+    let verb = if applied.dry_run { "would apply" } else { "applied" };
+    let remaining = match applied.remaining {
+        0 => String::new(),
+        1 => "; 1 file remains".to_owned(),
+        left => format!("; {} remain", plural(left, "file")),
+    };
+    format!("{name}: {verb} {files} to {roots}{remaining}")
 }

@@ -5,21 +5,21 @@ use api::{PlanSelector, Plans};
 use crate::error::Result;
 use crate::output::{Answer, Output};
 
-/// Give a plan up; what was recorded is kept
+/// Cancel a plan; its records are kept
 ///
-/// Open changesets are abandoned, and whoever still records into them is refused.
+/// Abandons open changesets, and refuses later records into them.
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// The plan: an id, the beginning of one, a name, or @latest
+    /// Name, id, beginning of an id, or @latest
     plan: PlanSelector,
-    /// Why, for the log
-    #[arg(long, value_name = "TEXT", default_value = "cancelled by hand")]
+    /// Record this reason [default: cancelled by hand]
+    #[arg(long, value_name = "TEXT", default_value = "cancelled by hand", hide_default_value = true)]
     reason: String,
 }
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let plan = super::open(plans, &args.plan, output)?;
     let plan = plans.cancel(&plan, &args.reason)?;
-    output.confirm(format!("cancelled plan {}", super::named(&plan)))?;
+    output.report(format!("{}: cancelled", super::plan_name(&plan)));
     Ok(Answer::of(&plan))
 }

@@ -3,51 +3,60 @@
 use api::errors::State;
 use api::{Attribution, PlanSelector, Plans, conflict_line};
 
+use super::{plan_name, plural};
 use crate::error::{Exit, Result};
 use crate::output::{Answer, Output};
 
-/// Show where actors clash: files, lines, and who
+/// Show conflicts between actors, with files and lines
 ///
-/// Ends with 4 when there are conflicts. `agents plan resolve` settles one.
+/// Exits with 4 if there are any. `agents plan resolve` resolves one.
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// The plan: an id, the beginning of one, a name, or @latest
+    /// Name, id, beginning of an id, or @latest
     plan: PlanSelector,
 }
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let plan = super::open(plans, &args.plan, output)?;
+    let (name, id) = (plan_name(&plan), plan.id);
     let conflicts = plans.conflicts(&plan)?;
     if conflicts.is_empty() {
-        // It may be in conflict with what somebody made of the files.
+        // The plan may still conflict with drifted files.
         let why = plan.detail.error.filter(|_| plan.state == State::Conflict);
-        output.confirm(match why {
-            Some(why) => format!("no conflicts between actors; {why}"),
-            None => "no conflicts".to_owned(),
+        output.print(match why {
+            Some(why) => format!("{name}: no conflicts between actors; {why}"),
+            None => format!("{name}: no conflicts"),
         })?;
+    } else {
+        output.print(format!("{name}: {}", plural(conflicts.len(), "conflict")))?;
     }
     for conflict in &conflicts {
         let paint = output.paint();
-        output.say(paint.strong(conflict_line(conflict)))?;
+        output.print(format!("  {}", paint.strong(conflict_line(conflict))))?;
         for hunk in &conflict.hunks {
-            output.say(format!("  line {}", hunk.line))?;
-            let (ours, theirs) = (names(&hunk.ours_by), names(&hunk.theirs_by));
-            let parts = [("was", &hunk.base), (&ours, &hunk.ours), (&theirs, &hunk.theirs)];
-            for (who, lines) in parts {
+            output.print(format!("    line {}", hunk.line))?;
+            let (ours, theirs) = (authors(&hunk.ours_by), authors(&hunk.theirs_by));
+            let parts = [("base", &hunk.base), (&ours, &hunk.ours), (&theirs, &hunk.theirs)];
+            for (author, lines) in parts {
                 for line in lines {
-                    output.say(format!("    {who}: {}", line.trim_end_matches(['\r', '\n'])))?;
+                    output.print(format!("      {author}: {}", line.trim_end_matches(['\r', '\n'])))?;
                 }
             }
         }
     }
-    let exit = if conflicts.is_empty() { Exit::Ok } else { Exit::Conflict };
+    if let Some(conflict) = conflicts.first() {
+        let (path, side) = (conflict.key.path.show(), conflict.sides.first());
+        let actor = side.map_or("ACTOR", |side| side.attribution.actor.as_str());
+        output.hint(&format!("agents plan resolve {id} {path} --take {actor}"));
+    }
+    let exit = if conflicts.is_empty() { Exit::Ok } else { Exit::Refused };
     Ok(Answer { exit, data: serde_json::json!({ "conflicts": conflicts }).into() })
 }
 
-/// Whose lines they are.
-fn names(authors: &[Attribution]) -> String {
-    match authors {
+/// The authors of lines.
+fn authors(credits: &[Attribution]) -> String {
+    match credits {
         [] => "outside of the plan".to_owned(),
-        authors => authors.iter().map(|author| author.actor.as_str()).collect::<Vec<_>>().join(", "),
+        credits => credits.iter().map(|credit| credit.actor.as_str()).collect::<Vec<_>>().join(", "),
     }
 }

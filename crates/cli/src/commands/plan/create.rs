@@ -7,14 +7,14 @@ use api::Plans;
 use crate::error::Result;
 use crate::output::{Answer, Output};
 
-/// Make a plan, and print its id
+/// Create a plan and print its id
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// A name for it, which no other plan has
+    /// Name the plan; no other plan may have this name
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// A folder that it changes; may be repeated [default: the project's folder, or that of the git repository around]
+    /// Change files of this folder (repeatable) [default: the project, or the git repository]
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     root: Vec<PathBuf>,
 }
@@ -26,6 +26,6 @@ Examples:
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let plan = super::opened(plans.create(args.name.as_deref(), &args.root)?, output);
-    output.say(plan.id)?;
+    output.print(plan.id)?;
     Ok(Answer::of(&plan))
 }

@@ -3,26 +3,26 @@
 use api::{ChangeKind, Difference, FileDiff, PlanSelector, Plans, conflict_line, write_patch};
 
 use super::{PartArgs, pager, plural};
-use crate::error::{Error, Result};
+use crate::display;
+use crate::error::Result;
 use crate::escape::escaped;
-use crate::look::Paint;
 use crate::output::{Answer, Output};
+use crate::style::Paint;
 
-/// How many signs the longest bar of `--stat` has.
+/// Length of the longest bar of `--stat`.
 const BAR_MAX: u64 = 40;
 
-/// Show what a plan changes, as a patch that `git apply` takes
+/// Show the changes of a plan as a patch for `git apply`
 ///
-/// Changesets that are open do not count yet. On a terminal it is coloured and goes through $PAGER. With `--format json` the hunks come as
-/// data.
+/// Leaves out open changesets. On a terminal the patch is coloured and goes through $PAGER; `--format json` prints the hunks as data.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The plan: an id, the beginning of one, a name, or @latest
+    /// Name, id, beginning of an id, or @latest
     plan: PlanSelector,
     #[command(flatten)]
     part: PartArgs,
-    /// Only how many lines of each file change
+    /// Print only the number of changed lines of each file
     #[arg(long)]
     stat: bool,
 }
@@ -37,35 +37,36 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
     let plan = super::open(plans, &args.plan, output)?;
     let difference = plans.diff(&plan, &args.part.selection()?)?;
     if args.stat {
-        say_stat(&difference.files, output)?;
+        print_stat(&difference.files, output)?;
     } else if !output.is_json() {
         let patch = patch(&difference, output.paint());
         pager::show(&patch, output)?;
     }
     if difference.files.is_empty() && difference.conflicts.is_empty() && !args.part.path.is_empty() {
-        let text = format!("no path that changes is one of {}", args.part.path.join(", "));
-        let hint = format!("`agents plan diff {} --stat` lists those that do", difference.plan.id);
+        let text = format!("the plan changes no path that matches {}", args.part.path.join(", "));
+        let hint = format!("agents plan diff {} --stat", difference.plan.id);
         output.warn("no-such-path", text, Some(hint));
     }
     if difference.open > 0 {
-        let open = plural(difference.open, "changeset");
-        output.warn("open", format!("{open} not sealed yet, and not shown"), None);
+        let open = plural(difference.open, "open changeset");
+        let hint = format!("agents changeset list {}", difference.plan.id);
+        output.warn("open", format!("{open} not shown"), Some(hint));
     }
     for conflict in &difference.conflicts {
-        let hint = format!("`agents plan conflicts {}` shows it", difference.plan.id);
+        let hint = format!("agents plan conflicts {}", difference.plan.id);
         output.warn("conflict", format!("conflict at {}", conflict_line(conflict)), Some(hint));
     }
     Ok(Answer::of(&difference))
 }
 
-/// The patch, made up line by line where the format has it.
+/// The patch, coloured in the rich format.
 fn patch(difference: &Difference, paint: Paint) -> Vec<u8> {
     let mut text = Vec::new();
-    let several = difference.plan.roots.len() > 1;
+    let has_many_roots = difference.plan.roots.len() > 1;
     let mut root = None;
     for file in &difference.files {
-        if several && root != Some(&file.key.root) {
-            // git passes over what is before a file's own lines.
+        if has_many_roots && root != Some(&file.key.root) {
+            // git ignores lines before the header of a file.
             text.extend_from_slice(format!("# root {}\n", escaped(&file.key.root.show())).as_bytes());
             root = Some(&file.key.root);
         }
@@ -76,49 +77,89 @@ fn patch(difference: &Difference, paint: Paint) -> Vec<u8> {
     text
 }
 
-pub(super) fn say_stat(files: &[FileDiff], output: &mut Output) -> Result<()> {
+pub(super) fn print_stat(files: &[FileDiff], output: &mut Output) -> Result<()> {
     let width = files.iter().map(|file| name(file).chars().count()).max().unwrap_or(0);
     let most = files.iter().map(|file| file.added + file.removed).max().unwrap_or(0);
+    let digits = most.to_string().len();
+    let bar = |file: &FileDiff| bar_lengths(file, most).iter().sum::<u64>() as usize;
+    let bars = files.iter().map(bar).max().unwrap_or(0);
     for file in files {
-        let paint = output.paint();
-        let name = name(file);
-        if file.binary {
+        let (paint, name) = (output.paint(), name(file));
+        let change = if file.binary {
             let bytes = |side: &Option<_>| side.as_ref().map_or(0, bytes_of);
-            output.say(format!(
-                " {name:<width$} | binary, {} -> {} bytes",
-                bytes(&file.old),
-                bytes(&file.new)
-            ))?;
-            continue;
-        }
-        let scaled = |count: u64| if most > BAR_MAX { (count * BAR_MAX).div_ceil(most) } else { count };
-        let added = paint.good("+".repeat(scaled(file.added) as usize));
-        let removed = paint.bad("-".repeat(scaled(file.removed) as usize));
-        output.say(format!(" {name:<width$} | {:>5} {added}{removed}", file.added + file.removed))?;
+            format!("binary, {} -> {}", display::bytes(bytes(&file.old)), display::bytes(bytes(&file.new)))
+        } else {
+            let [added, removed] = bar_lengths(file, most);
+            let (plus, minus) = ("+".repeat(added as usize), "-".repeat(removed as usize));
+            let gap = " ".repeat(bars - bar(file));
+            let lines = file.added + file.removed;
+            format!("{lines:>digits$} {}{}{gap}", paint.good(plus), paint.bad(minus))
+        };
+        let authors = paint.faint(authors(file));
+        output.print(format!(" {name:<width$} | {change}  {authors}").trim_end())?;
     }
     let (added, removed) = files.iter().fold((0, 0), |sum, file| (sum.0 + file.added, sum.1 + file.removed));
-    let (files, lines) = (plural(files.len(), "file"), plural(added as usize, "line"));
-    output.say(format!(" {files} changed, {lines} added, {removed} removed"))
+    let files = plural(files.len(), "file");
+    let (added, removed) = (plural(added as usize, "insertion"), plural(removed as usize, "deletion"));
+    output.print(format!(" {files} changed, {added}(+), {removed}(-)"))
+}
+
+/// The numbers of `+` and `-` in the bar of a file, scaled to [`BAR_MAX`].
+fn bar_lengths(file: &FileDiff, most: u64) -> [u64; 2] {
+    let scaled = |count: u64| if most > BAR_MAX { (count * BAR_MAX).div_ceil(most) } else { count };
+    [scaled(file.added), scaled(file.removed)]
+}
+
+fn authors(file: &FileDiff) -> String {
+    let mut authors: Vec<&str> = file.authors.iter().map(|credit| credit.actor.as_str()).collect();
+    authors.dedup();
+    authors.join(", ")
+}
+
+/// `src/{tax.js => vat.js}`: both names of a renamed file, with the folder that they share once.
+pub(super) fn rename(from: &str, to: &str) -> String {
+    let shared = |names: (&str, &str)| names.0 == names.1;
+    let folders = |path: &str| path.split_inclusive('/').filter(|name| name.ends_with('/')).count();
+    let count =
+        from.split_inclusive('/').zip(to.split_inclusive('/')).take_while(|names| shared(*names)).count();
+    let count = count.min(folders(from)).min(folders(to));
+    let folder: String = from.split_inclusive('/').take(count).collect();
+    match folder.is_empty() {
+        true => format!("{from} => {to}"),
+        false => format!("{folder}{{{} => {}}}", &from[folder.len()..], &to[folder.len()..]),
+    }
 }
 
 fn bytes_of(side: &api::FileSide) -> u64 {
     side.bytes
 }
 
-/// As it is printed, so that columns are as wide as they are to be.
+/// The name of a file as it is printed, for the width of its column.
 fn name(file: &FileDiff) -> String {
     let path = file.key.path.show();
     let name = match (&file.renamed_from, file.change) {
-        (Some(from), _) => format!("{} -> {path}", from.show()),
+        (Some(from), _) => rename(&from.show(), &path),
         (None, ChangeKind::Create) => format!("{path} (new)"),
-        (None, ChangeKind::Delete) => format!("{path} (gone)"),
+        (None, ChangeKind::Delete) => format!("{path} (deleted)"),
         (None, _) => path.into_owned(),
     };
     escaped(&name).into_owned()
 }
 
-/// Prints bytes that are the answer for people.
-pub(super) fn print(text: &[u8], output: &mut Output) -> Result<()> {
-    let out = output.bytes();
-    out.write_all(text).and_then(|()| out.flush()).map_err(|source| Error::Print { source })
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rename_names_the_shared_folder_once() {
+        for (from, to, expected) in [
+            ("a.txt", "b.txt", "a.txt => b.txt"),
+            ("src/tax.js", "src/vat.js", "src/{tax.js => vat.js}"),
+            ("a/b/c", "a/d/c", "a/{b/c => d/c}"),
+            ("a/b", "b", "a/b => b"),
+            ("a/b", "a/b/c", "a/{b => b/c}"),
+        ] {
+            assert_eq!(rename(from, to), expected);
+        }
+    }
 }

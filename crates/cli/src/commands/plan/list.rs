@@ -2,39 +2,38 @@
 
 use api::{Plan, Plans, Purpose};
 
+use crate::display::age;
 use crate::error::Result;
 use crate::output::{Answer, Output};
+use crate::table::Table;
 
-/// List plans, the newest first
+/// List plans, newest first
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// Only those in this state, such as ready; may be repeated
+    /// List only plans in this state, such as ready (repeatable)
     #[arg(long, value_name = "STATE")]
     state: Vec<String>,
-    /// At most this many
+    /// List at most this many [default: all]
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 }
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
-    say(&plans.list(&args.state, args.limit)?, output)
+    print(&plans.list(&args.state, args.limit)?, output)
 }
 
-pub(super) fn say(listed: &[Plan], output: &mut Output) -> Result<Answer> {
-    for plan in listed {
-        let paint = output.paint();
-        let name = plan.name.as_ref().map_or("-", |name| name.as_str());
-        let undo = match plan.purpose {
-            Purpose::Undo { of } => format!("  undoes {of}"),
-            Purpose::Work => String::new(),
+pub(super) fn print(plans: &[Plan], output: &mut Output) -> Result<Answer> {
+    let mut table = Table::new(["PLAN", "ID", "STATE", "AGE"], &[3]);
+    for plan in plans {
+        let name = match plan.purpose {
+            Purpose::Undo { of } => format!("(undo of {of})"),
+            Purpose::Work => plan.name.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string),
         };
-        output.say(format!(
-            "{}  {:<9}  {}  {}{undo}",
-            paint.strong(plan.id),
-            plan.state,
-            paint.faint(plan.changed_at),
-            name
-        ))?;
+        table.row([name, plan.id.to_string(), plan.state.to_string(), age(&plan.created_at.to_string())]);
     }
-    Ok(Answer::ok(serde_json::json!({ "plans": listed })))
+    if table.is_empty() {
+        output.report("no plans");
+    }
+    output.print_table(&table)?;
+    Ok(Answer::ok(serde_json::json!({ "plans": plans })))
 }

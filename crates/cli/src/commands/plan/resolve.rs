@@ -2,30 +2,32 @@
 
 use std::path::PathBuf;
 
+use api::errors::State;
 use api::{PlanSelector, Plans, Resolution};
 
+use super::plan_name;
 use crate::error::Result;
 use crate::output::{Answer, Output};
 
-/// Settle a conflict: take one actor's file, or one of your own
+/// Resolve a conflict: take an actor's version, a file, or delete the path
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 #[command(group = clap::ArgGroup::new("choice").required(true).args(["take", "file", "delete"]))]
 pub(super) struct Args {
-    /// The plan: an id, the beginning of one, a name, or @latest
+    /// Name, id, beginning of an id, or @latest
     plan: PlanSelector,
-    /// The path of the conflict, below its root
+    /// Path of the conflict, relative to its root
     path: String,
-    /// Take what this actor made of it
+    /// Take the version of this actor
     #[arg(long, value_name = "ACTOR")]
     take: Option<String>,
     /// Take the content of this file
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: Option<PathBuf>,
-    /// The file goes
+    /// Delete the path
     #[arg(long)]
     delete: bool,
-    /// The root, where several have a conflict at this path
+    /// Resolve the conflict in this root [default: the only root with a conflict at PATH]
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     root: Option<PathBuf>,
 }
@@ -43,6 +45,13 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
     };
     let plan = super::open(plans, &args.plan, output)?;
     let plan = plans.resolve(&plan, &args.path, args.root.as_deref(), &resolution)?;
-    output.confirm(format!("resolved {}; plan {} is {}", args.path, plan.id, plan.state))?;
+    let name = plan_name(&plan);
+    if plan.state == State::Ready {
+        output.report(format!("{name}: resolved {}; ready, no conflicts left", args.path));
+        output.hint(&format!("agents plan apply {}", plan.id));
+    } else {
+        output.report(format!("{name}: resolved {}; {}, other conflicts are left", args.path, plan.state));
+        output.hint(&format!("agents plan conflicts {}", plan.id));
+    }
     Ok(Answer::of(&plan))
 }

@@ -1,21 +1,22 @@
 //! `agents plan show`.
 
-use api::{NodeReport, PlanDetail, PlanSelector, Plans, Purpose, RunSettings};
+use api::{Changeset, NodeReport, Plan, PlanDetail, PlanSelector, Plans, Purpose, RunSettings};
 use serde::Serialize;
 
-use super::super::plural;
 use super::super::run::draw::time;
 use super::super::run::model::Mark;
 use super::super::run::phrases::{End, took};
-use super::named;
+use super::{plan_title, plural, roots};
+use crate::display::{age, grouped};
 use crate::error::Result;
-use crate::look::Paint;
 use crate::output::{Answer, Output};
+use crate::style::Paint;
+use crate::table::Table;
 
-/// Show a plan: its state, folders and changesets, and the graph of one that is run, with outcomes
+/// Show a plan: state, folders, changesets and nodes
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// The plan: an id, the beginning of one, a name, or @latest
+    /// Name, id, beginning of an id, or @latest
     plan: PlanSelector,
 }
 
@@ -34,63 +35,74 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
     let nodes = plans.run_of(plan.id)?.nodes()?;
     let PlanDetail { plan, changesets, run } = &shown;
     let paint = output.paint();
-    output.say(format!("plan {}", paint.strong(named(plan))))?;
-    output.say(format!("{}: {}", paint.strong(plan.state), plan.state.description()))?;
-    if let Some(error) = &plan.detail.error {
-        output.say(format!("why: {error}"))?;
+    output.print(format!("{}: {}", paint.strong(plan_title(plan)), plan.state))?;
+    for line in details(plan, run.as_ref()) {
+        output.print(format!("  {line}"))?;
     }
-    if let Purpose::Undo { of } = plan.purpose {
-        output.say(format!("undoes {of}"))?;
-    }
-    for root in &plan.roots {
-        output.say(format!("root {}", root.show()))?;
-    }
-    if let Some(settings) = run {
-        output.say(run_line(settings))?;
-    }
-    output.say(format!("made by {} at {}", plan.created_by, plan.created_at))?;
-    output.say(format!("changed by {} at {}", plan.changed_by, plan.changed_at))?;
-    for one in changesets {
-        let entries = plural(one.entries as usize, "change");
-        let reason = one.reason.as_ref().map(|reason| format!(", {reason}")).unwrap_or_default();
-        output.say(format!(
-            "changeset {}  {:<9}  {}, {entries}{reason}",
-            one.id,
-            one.status.as_str(),
-            one.actor
-        ))?;
-    }
-    let width = nodes.iter().map(|node| node.name.chars().count()).max().unwrap_or(0);
-    for node in &nodes {
-        output.say(node_line(node, width, output.paint()))?;
-    }
+    output.print_table(&changeset_table(changesets))?;
+    output.print_table(&node_table(&nodes, paint))?;
     Ok(Answer::of(&Shown { plan: shown, nodes }))
 }
 
-/// `runs plan.toml, 4 nodes at once, confined: full, may also write to ~/.claude`.
-fn run_line(settings: &RunSettings) -> String {
-    let RunSettings { file, concurrency, confinement, allow_write } = settings;
-    let names: Vec<_> = allow_write.iter().map(|folder| folder.display().to_string()).collect();
-    let also =
-        if names.is_empty() { String::new() } else { format!(", may also write to {}", names.join(", ")) };
-    let (file, confinement) = (file.display(), confinement.name());
-    format!("runs {file}, {} at once, confined: {confinement}{also}", plural(*concurrency, "node"))
+/// The lines below the first: error, undone plan, folders, people and terms of the run.
+fn details(plan: &Plan, run: Option<&RunSettings>) -> Vec<String> {
+    let mut lines = Vec::new();
+    lines.extend(plan.detail.error.clone());
+    if let Purpose::Undo { of } = plan.purpose {
+        lines.push(format!("undo of plan {of}"));
+    }
+    let ago = |time: &dyn ToString| format!("{} ago", age(&time.to_string()));
+    let created = format!("created by {} {}", plan.created_by, ago(&plan.created_at));
+    let changed = format!("changed by {} {}", plan.changed_by, ago(&plan.changed_at));
+    lines.push(format!("{}; {created}, {changed}", roots(plan)));
+    lines.extend(run.map(terms));
+    lines
 }
 
-/// `node test    succeeded  0.4s, 3 files, after rename`.
-fn node_line(node: &NodeReport, width: usize, paint: Paint) -> String {
+/// `runs plan.toml, 4 nodes at once; confined: full; may write to ~/.claude`.
+fn terms(terms: &RunSettings) -> String {
+    let RunSettings { file, concurrency, confinement, allow_write } = terms;
+    let names: Vec<_> = allow_write.iter().map(|folder| folder.display().to_string()).collect();
+    let also = if names.is_empty() { String::new() } else { format!("; may write to {}", names.join(", ")) };
+    let nodes = plural(*concurrency, "node");
+    format!("runs {}, {nodes} at once; confined: {}{also}", file.display(), confinement.name())
+}
+
+fn changeset_table(changesets: &[Changeset]) -> Table<4> {
+    let mut table = Table::new(["CHANGESET", "ACTOR", "CHANGES", "STATUS"], &[2]);
+    for changeset in changesets {
+        let reason = changeset.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        table.row([
+            changeset.id.to_string(),
+            changeset.actor.to_string(),
+            grouped(changeset.entries),
+            format!("{}{reason}", changeset.status.as_str()),
+        ]);
+    }
+    table
+}
+
+fn node_table(nodes: &[NodeReport], paint: Paint) -> Table<5> {
+    let mut table = Table::new(["NODE", "OUTCOME", "TIME", "FILES", "AFTER"], &[2, 3]);
+    for node in nodes {
+        let attempt = if node.attempts > 1 { format!(", attempt {}", node.attempts) } else { String::new() };
+        table.row([
+            node.name.clone(),
+            format!("{}{attempt}", outcome(node, paint)),
+            node.seconds.map_or_else(|| "-".to_owned(), |seconds| time(took(seconds))),
+            if node.files_changed > 0 { grouped(node.files_changed as u64) } else { "-".to_owned() },
+            node.needs.join(", "),
+        ]);
+    }
+    table
+}
+
+fn outcome(node: &NodeReport, paint: Paint) -> String {
     let end = End::of(node);
-    let word = end.map_or_else(|| node.state.to_string(), |end| end.words());
-    let word = match end.map(|end| end.mark()) {
-        Some(Mark::Good) => paint.good(word),
-        Some(Mark::Bad) => paint.bad(word),
-        Some(Mark::Skipped) | None => paint.faint(word),
-    };
-    let mut more = Vec::new();
-    more.extend(node.seconds.map(|seconds| time(took(seconds))));
-    more.extend((node.files_changed > 0).then(|| plural(node.files_changed, "file")));
-    more.extend((node.attempts > 1).then(|| format!("attempt {}", node.attempts)));
-    more.extend((!node.needs.is_empty()).then(|| format!("after {}", node.needs.join(", "))));
-    let more = if more.is_empty() { String::new() } else { format!("  {}", more.join(", ")) };
-    format!("node {:<width$}  {word}{more}", node.name)
+    let words = end.map_or_else(|| node.state.to_string(), |end| end.words());
+    match end.map(|end| end.mark()) {
+        Some(Mark::Good) => paint.good(words),
+        Some(Mark::Bad) => paint.bad(words),
+        Some(Mark::Skipped) | None => paint.faint(words),
+    }
 }

@@ -1,26 +1,24 @@
 //! `agents plan undo`.
 
-use std::io::{self, IsTerminal};
-
 use api::{PlanSelector, Plans};
 
-use super::{PartArgs, end, plural, say_files};
-use crate::ask::before_deleting;
+use super::{PartArgs, end, plan_name, plural, print_files, roots};
+use crate::confirm::{ask, can_ask};
 use crate::error::Result;
 use crate::output::{Answer, Output};
 
-/// Take back what a plan changed, or a part of it
+/// Undo a plan, or a part of it
 ///
-/// The undo is a plan of its own, which can be undone. A file that was changed since is a conflict (4) that says who changed it, and nothing
-/// is touched. On a terminal it shows what would happen and asks first, unless `--yes` is given.
+/// The undo is itself a plan, which can be undone. A file that changed since the plan was applied stops the undo (exit code 4) with a message
+/// that says who changed it, and nothing is undone. On a terminal it lists the files and asks first, unless `--yes` is given.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The plan: an id, the beginning of one, a name, or @latest
+    /// Name, id, beginning of an id, or @latest
     plan: PlanSelector,
     #[command(flatten)]
     part: PartArgs,
-    /// Touch nothing, tell what would happen
+    /// Change nothing, print what would be undone
     #[arg(long)]
     dry_run: bool,
     /// Do not ask
@@ -36,25 +34,32 @@ Examples:
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let selection = args.part.selection()?;
-    let can_ask = !output.is_json() && io::stdin().is_terminal() && io::stderr().is_terminal();
-    if args.dry_run || (can_ask && !args.yes) {
-        let preview = plans.undo(&plans.look_up(&args.plan)?, &selection, true)?;
-        say_files(&preview, output)?;
+    let is_asked = can_ask(output) && !args.yes;
+    if args.dry_run || is_asked {
+        let plan = plans.look_up(&args.plan)?;
+        let preview = plans.undo(&plan, &selection, true)?;
+        let files = plural(preview.files.len(), "file");
         if args.dry_run {
-            let files = plural(preview.files.len(), "file");
-            output.confirm(format!(
-                "would take back {files} of plan {}; nothing was touched",
-                preview.plan.id
-            ))?;
+            output.print(format!("{}: would undo {files} in {}", plan_name(&plan), roots(&plan)))?;
+        }
+        print_files(&preview, output)?;
+        if args.dry_run {
             return Ok(Answer::of(&preview));
         }
-        before_deleting(&format!("taking back {}", plural(preview.files.len(), "file")), false, output)?;
+        let what = if args.part.actor.is_empty() { plan_name(&plan) } else { args.part.actor.join(", ") };
+        ask(&format!("Undo {what} in {}, {files}", roots(&plan)))?;
     }
     let plan = super::open(plans, &args.plan, output)?;
     let undone = plans.undo(&plan, &selection, false)?;
-    say_files(&undone, output)?;
-    let files = plural(undone.files.len(), "file");
-    output.confirm(format!("took back {files} of plan {}, as plan {}", plan.id, undone.plan.id))?;
+    if !is_asked {
+        print_files(&undone, output)?;
+    }
+    let (name, roots, files) = (plan_name(&plan), roots(&plan), plural(undone.files.len(), "file"));
+    output.report(match args.part.actor.as_slice() {
+        [] => format!("{name}: undid {files} in {roots}"),
+        actors => format!("{name}: undid {} in {roots}, {files}", actors.join(", ")),
+    });
+    output.hint(&format!("agents plan undo {}  # brings it back", undone.plan.id));
     let exit = end(&undone, output);
     Ok(Answer { exit, ..Answer::of(&undone) })
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::model::{Mark, Row, RowState, RunModel};
 use crate::commands::plural;
-use crate::look::Paint;
+use crate::style::Paint;
 
 /// Width of the progress bar.
 const BAR: usize = 24;
@@ -101,11 +101,11 @@ fn node_line(row: &Row, now: Duration, width: usize, columns: usize, paint: Pain
 
 fn sign(state: &RowState, paint: Paint) -> String {
     match state {
-        RowState::Waiting => paint.faint(paint.sign("○", ".")),
-        RowState::Running(_) => paint.strong(paint.sign("●", ">")),
-        RowState::Ended { mark: Mark::Good, .. } => paint.good(paint.sign("✓", "+")),
-        RowState::Ended { mark: Mark::Bad, .. } => paint.bad(paint.sign("✗", "!")),
-        RowState::Ended { mark: Mark::Skipped, .. } => paint.faint(paint.sign("–", "-")),
+        RowState::Waiting => paint.faint(paint.symbol("○", ".")),
+        RowState::Running(_) => paint.strong(paint.symbol("●", ">")),
+        RowState::Ended { mark: Mark::Good, .. } => paint.good(paint.symbol("✓", "+")),
+        RowState::Ended { mark: Mark::Bad, .. } => paint.bad(paint.symbol("✗", "!")),
+        RowState::Ended { mark: Mark::Skipped, .. } => paint.faint(paint.symbol("–", "-")),
     }
 }
 
@@ -115,8 +115,8 @@ fn bar(model: &RunModel, now: Duration, columns: usize, paint: Paint) -> String 
     let running = model.count(|state| matches!(state, RowState::Running(_)));
     let failed = model.count(|state| matches!(state, RowState::Ended { mark: Mark::Bad, .. }));
     let filled = (ended * BAR).checked_div(all).unwrap_or(BAR);
-    let full = paint.sign("━", "#").repeat(filled);
-    let rest = paint.sign("─", ".").repeat(BAR - filled);
+    let full = paint.symbol("━", "#").repeat(filled);
+    let rest = paint.symbol("─", ".").repeat(BAR - filled);
     let mut text = format!("{ended} of {} done", plural(all, "node"));
     if running > 0 {
         text.push_str(&format!(", {running} running"));

@@ -8,11 +8,11 @@ use super::live::columns;
 use super::model::Mark;
 use super::phrases::End;
 use super::show::table;
-use crate::commands::plan::{self, say_files, say_stat};
+use crate::commands::plan::{self, print_files, print_stat};
 use crate::commands::{open, plural};
 use crate::error::{Exit, Result};
-use crate::look::Format;
 use crate::output::{Answer, Output};
+use crate::style::Format;
 
 /// The most files that are listed.
 const FILES_MAX: usize = 40;
@@ -56,7 +56,10 @@ pub(super) fn report(
         && !output.is_json()
         && !output.is_quiet()
     {
-        say_stat(&plans.diff(&open(plans, summary.plan, output)?, &PlanSelection::default())?.files, output)?;
+        print_stat(
+            &plans.diff(&open(plans, summary.plan, output)?, &PlanSelection::default())?.files,
+            output,
+        )?;
     }
     for conflict in &summary.conflicts {
         let hint = "`agents plan conflicts @latest` shows it, `agents plan resolve` resolves it".to_owned();
@@ -77,7 +80,7 @@ pub(super) fn report(
         (Some((_, exit)), ..) => *exit,
         (_, true, _) => Exit::Interrupted,
         (_, _, "ready") => Exit::Ok,
-        (_, _, "conflict") => Exit::Conflict,
+        (_, _, "conflict") => Exit::Refused,
         _ => Exit::Error,
     };
     Ok(Answer {
@@ -99,7 +102,7 @@ fn print_failures(summary: &RunSummary, output: &mut Output) -> Result<()> {
 fn applied(plan: PlanId, plans: &Plans, output: &mut Output) -> Result<(Applied, Exit)> {
     let plan = open(plans, plan, output)?;
     let applied = plans.apply(&plan, &ApplyOptions::default())?;
-    say_files(&applied, output)?;
+    print_files(&applied, output)?;
     output.confirm(format!("applied {}", plural(applied.files.len(), "file")))?;
     let exit = plan::end(&applied, output);
     Ok((applied, exit))
@@ -129,7 +132,7 @@ fn result_line(summary: &RunSummary) -> String {
 
 /// The next commands.
 fn next(summary: &RunSummary) -> Vec<String> {
-    let logs = summary.first_failure().map(|node| format!("agents plan logs @latest {}", node.name));
+    let logs = summary.first_failure().map(|node| format!("agents logs @latest {}", node.name));
     match summary.state.as_str() {
         "ready" if summary.files_changed == 0 => Vec::new(),
         "ready" => {

@@ -15,8 +15,8 @@ use super::model::{RowState, RunModel, sanitized_line};
 use super::phrases::{End, ended, took};
 use crate::error::Result;
 use crate::escape::escaped;
-use crate::look::{Level, Paint};
 use crate::output::Output;
+use crate::style::{Level, Paint};
 
 /// Events that may wait for the output.
 const QUEUE: usize = 1024;
@@ -144,7 +144,7 @@ impl<'a> View<'a> {
             RunEvent::NodeEnded { node, outcome, code, signal, reason, last_lines, .. } => {
                 let end = End { outcome: *outcome, code: *code, signal: *signal, reason: reason.as_deref() };
                 if end.mark() == super::model::Mark::Bad {
-                    let sign = self.paint.bad(self.paint.sign("✗", "!"));
+                    let sign = self.paint.bad(self.paint.symbol("✗", "!"));
                     self.above.push(format!("{sign} {}: {}", self.paint.strong(node), escaped(&end.words())));
                     let line = |line: &String| format!("    {}", self.paint.faint(sanitized_line(line)));
                     self.above.extend(last_lines.iter().map(line));
@@ -162,7 +162,7 @@ impl<'a> View<'a> {
     fn print_line(&mut self, event: RunEvent) -> Result<()> {
         let paint = self.paint;
         if let Some(problem) = problem(&event) {
-            self.output.told(problem);
+            self.output.warn_inline(problem);
             return Ok(());
         }
         let (node, what) = match event {

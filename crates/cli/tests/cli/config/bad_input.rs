@@ -79,7 +79,7 @@ error: cannot parse `[PLACE]/agents-home/config.toml`, line 4, column 1: missing
 }
 
 #[test]
-fn the_caret_is_under_the_character() {
+fn the_caret_is_below_the_character() {
     let program = Program::new();
     program.write(GLOBAL_FILE, "x.a = \"äöü\" oops\n");
     program.run("config get x.a").code(1).stdout_eq("").stderr_eq(str![[r#"
@@ -386,7 +386,7 @@ fn commands_that_need_a_home_folder_report_its_absence() {
     };
     run("config get plan.concurrency").code(3).stdout_eq("").stderr_eq(str![[r#"
 error: no home folder: neither CLEVERAGENTS_HOME nor the home folder of the user is known
-  hint: name a folder by its whole path, with `--home DIR` or CLEVERAGENTS_HOME
+  hint: name an absolute path with --home DIR or CLEVERAGENTS_HOME
 
 "#]]);
     run("config set plan.concurrency 8").code(3).stdout_eq("");
@@ -397,7 +397,7 @@ error: no home folder: neither CLEVERAGENTS_HOME nor the home folder of the user
     let relative = program.run_with("CLEVERAGENTS_HOME", "here", "config set x.a 1");
     relative.code(2).stdout_eq("").stderr_eq(str![[r#"
 error: CLEVERAGENTS_HOME is `here`, which is not an absolute path
-  hint: name a folder by its whole path, with `--home DIR` or CLEVERAGENTS_HOME
+  hint: name an absolute path with --home DIR or CLEVERAGENTS_HOME
 
 "#]]);
     assert!(program.names(".").is_empty());
@@ -412,7 +412,7 @@ error: cannot create the home folder: there is no folder `[PLACE]/not`
 "#]]);
     program.run("config get x.a --project not-there").code(3).stdout_eq("").stderr_eq(str![[r#"
 error: there is no project folder `[PLACE]/not-there`
-  hint: make the folder, or leave `--project` away to use the project around the current folder
+  hint: mkdir -p [PLACE]/not-there  # or leave out --project
 
 "#]]);
 }

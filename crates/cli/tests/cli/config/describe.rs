@@ -210,7 +210,7 @@ A key has a value in up to six layers. High to low: a flag (`-c KEY=VALUE`), the
 A command changes one key and keeps comments, order and formatting. Concurrent writers lose no
 update, and an acknowledged write survives a power cut.
 
-Usage: agents config [OPTIONS] <COMMAND>
+Usage: agents config <COMMAND>
 
 Commands:
   get      Print the value of a key
@@ -222,56 +222,10 @@ Commands:
   path     Print the paths of the files, strongest first
   schema   Print a JSON Schema of the files, for editors that check and complete TOML
   watch    Print changes as they happen, until Ctrl-C
-  help     Print this message or the help of the given subcommand(s)
 
 Options:
   -h, --help
           Print help (see a summary with '-h')
-
-Options of every command:
-      --home <DIR>
-          The home folder of this program [env: CLEVERAGENTS_HOME] [default: ~/.cleveragents]
-
-      --project <DIR>
-          The project's folder [default: the nearest one above with a `.cleveragents` folder]
-
-  -c, --config <KEY=VALUE>
-          Set a key of configuration for this command only; may be repeated
-
-      --format <FORMAT>
-          How to print [key: core.format] [default: rich on a terminal, plain otherwise]
-
-          Possible values:
-          - rich:  Colours and signs, for a terminal
-          - plain: Plain ASCII text
-          - json:  One JSON object with command, status, exit_code, data, timing and messages
-
-      --color <WHEN>
-          When to use colours [key: core.color] [default: auto]
-          
-          `auto` goes by the terminal, NO_COLOR and CLICOLOR_FORCE.
-
-          Possible values:
-          - auto:   On a terminal, unless NO_COLOR is set; elsewhere if CLICOLOR_FORCE is
-          - always: Also in a pipe
-          - never:  Not even on a terminal
-
-  -q, --quiet
-          Say nothing but what was asked for, and errors
-
-  -v, --verbose
-          Say also where things were looked for
-
-      --lock-timeout <DURATION>
-          How long to wait for somebody else's lock, such as `500ms` [key: core.lock-timeout]
-          [default: 30s]
-
-      --log <LEVEL>
-          Log what is done, for finding faults: off, error, warn, info, debug or trace [key:
-          core.log] [default: off]
-
-      --log-file <FILE>
-          The file to append the log to [key: core.log-file] [default: standard error]
 
 "#]]);
 }
@@ -306,51 +260,6 @@ Options:
 
   -h, --help
           Print help (see a summary with '-h')
-
-Options of every command:
-      --home <DIR>
-          The home folder of this program [env: CLEVERAGENTS_HOME] [default: ~/.cleveragents]
-
-      --project <DIR>
-          The project's folder [default: the nearest one above with a `.cleveragents` folder]
-
-  -c, --config <KEY=VALUE>
-          Set a key of configuration for this command only; may be repeated
-
-      --format <FORMAT>
-          How to print [key: core.format] [default: rich on a terminal, plain otherwise]
-
-          Possible values:
-          - rich:  Colours and signs, for a terminal
-          - plain: Plain ASCII text
-          - json:  One JSON object with command, status, exit_code, data, timing and messages
-
-      --color <WHEN>
-          When to use colours [key: core.color] [default: auto]
-          
-          `auto` goes by the terminal, NO_COLOR and CLICOLOR_FORCE.
-
-          Possible values:
-          - auto:   On a terminal, unless NO_COLOR is set; elsewhere if CLICOLOR_FORCE is
-          - always: Also in a pipe
-          - never:  Not even on a terminal
-
-  -q, --quiet
-          Say nothing but what was asked for, and errors
-
-  -v, --verbose
-          Say also where things were looked for
-
-      --lock-timeout <DURATION>
-          How long to wait for somebody else's lock, such as `500ms` [key: core.lock-timeout]
-          [default: 30s]
-
-      --log <LEVEL>
-          Log what is done, for finding faults: off, error, warn, info, debug or trace [key:
-          core.log] [default: off]
-
-      --log-file <FILE>
-          The file to append the log to [key: core.log-file] [default: standard error]
 
 Examples:
   agents config set plan.concurrency 8

@@ -26,9 +26,9 @@ fn a_full_or_read_only_disk_is_reported_and_the_file_unchanged() {
     assert!(!filled.status.success(), "the disk is full");
     program.run("config set x.a 2 --home small").code(1).stdout_eq("").stderr_eq(str![[r#"
 error: cannot write `[PLACE]/small/config.toml`
-  because: nothing was changed
-  because: cannot stage the new content of `[PLACE]/small/config.toml`
-  because: No space left on device (os error 28)
+  nothing was changed
+  cannot stage the new content of `[PLACE]/small/config.toml`
+  No space left on device (os error 28)
   hint: make room on the disk: `df -h [PLACE]/small/config.toml`
 
 "#]]);
@@ -37,8 +37,8 @@ error: cannot write `[PLACE]/small/config.toml`
     disk.remount("ro").expect("what was mounted can be remounted");
     program.run("config set x.a 2 --home small").code(1).stdout_eq("").stderr_eq(str![[r#"
 error: cannot prepare to write `[PLACE]/small/config.toml`
-  because: cannot open the lock file `[PLACE]/small/.config.toml.lock`
-  because: Read-only file system (os error 30)
+  cannot open the lock file `[PLACE]/small/.config.toml.lock`
+  Read-only file system (os error 30)
   hint: it is on a file system that is mounted read-only; use `--home DIR`
 
 "#]]);
@@ -61,9 +61,10 @@ fn an_unwritable_store_is_reported_to_readers_too() {
     program.run("config get core.color --home small").success().stderr_eq("");
     program.run("plan list --home small").code(1).stdout_eq("").stderr_eq(str![[r#"
 error: store `[PLACE]/small/state.db`: cannot open the store: the file, or one beside it, cannot be opened for writing
-  because: unable to open database file
-  because: Error code 14: unable to open database file
-  hint: reading needs files beside it too: `ls -ld [PLACE]/small` shows who may write, `findmnt -T [PLACE]/small` whether it is mounted read-only; or use another home folder with `--home DIR`
+  unable to open database file
+  Error code 14: unable to open database file
+  hint: ls -ld [PLACE]/small  # who may write; reading needs it too
+        findmnt -T [PLACE]/small  # is it mounted read-only?
 
 "#]]);
     disk.remount("rw").expect("what was mounted can be remounted");

@@ -116,7 +116,7 @@ fn an_overlapping_edit_is_saved_beside() {
         .stdout_eq("")
         .stderr_eq(str![[r#"
 error: the edit of `[PLACE]/agents-home/config.toml` was rejected; it is saved in `[PLACE]/agents-home/config.toml.edited`
-  because: `[PLACE]/agents-home/config.toml` changed during the edit, in the same lines
+  `[PLACE]/agents-home/config.toml` changed during the edit, in the same lines
   hint: take from `[PLACE]/agents-home/config.toml.edited` what you need with `agents config edit`
 
 "#]]);
@@ -134,19 +134,19 @@ error: the edit of `[PLACE]/agents-home/config.toml` was rejected; it is saved i
     |
   3 | x.b = = 2
     |       ^
-  because: cannot parse `[PLACE]/agents-home/config.toml.edited`, line 3, column 7: extra `=`, expected nothing
+  cannot parse `[PLACE]/agents-home/config.toml.edited`, line 3, column 7: extra `=`, expected nothing
   hint: take from `[PLACE]/agents-home/config.toml.edited` what you need with `agents config edit`
 
 "#]]);
     edit(&program, "sed -i 's/x.b = 2/plan.concurrency = 0/'").code(1).stdout_eq("").stderr_eq(str![[r#"
 error: the edit of `[PLACE]/agents-home/config.toml` was rejected; it is saved in `[PLACE]/agents-home/config.toml.edited-2`
-  because: `plan.concurrency` must be an integer from 1 to 256; `0` is not allowed ([PLACE]/agents-home/config.toml.edited-2:3)
+  `plan.concurrency` must be an integer from 1 to 256; `0` is not allowed ([PLACE]/agents-home/config.toml.edited-2:3)
   hint: take from `[PLACE]/agents-home/config.toml.edited-2` what you need with `agents config edit`
 
 "#]]);
     edit(&program, "sed -i 's/x.b = 2/plan.concurency = 1/'").code(1).stdout_eq("").stderr_eq(str![[r#"
 error: the edit of `[PLACE]/agents-home/config.toml` was rejected; it is saved in `[PLACE]/agents-home/config.toml.edited-3`
-  because: unknown key `plan.concurency` ([PLACE]/agents-home/config.toml.edited-3:3)
+  unknown key `plan.concurency` ([PLACE]/agents-home/config.toml.edited-3:3)
   hint: take from `[PLACE]/agents-home/config.toml.edited-3` what you need with `agents config edit`
 
 "#]]);
@@ -169,7 +169,7 @@ fn a_failing_editor_changes_nothing() {
     let program = with_original();
     edit(&program, "false").code(1).stdout_eq("").stderr_eq(str![[r#"
 error: the editor `false` ended with exit status: 1; nothing was changed
-  hint: name an editor with VISUAL or EDITOR, or use `agents config set`
+  hint: set VISUAL or EDITOR to an editor, or use agents config set
 
 "#]]);
     edit(&program, "no-such-editor --wait").code(1).stdout_eq("");
@@ -178,8 +178,8 @@ error: the editor `false` ended with exit status: 1; nothing was changed
     // An edit that was saved before the editor failed is kept.
     edit(&program, "sh -c 'echo x.e = 5 >> \"$1\"; exit 3' -").code(1).stdout_eq("").stderr_eq(str![[r#"
 error: the edit was not written; it is saved in `[TEMPORARY]/agents-edit-[..]/config.toml`
-  because: the editor `sh -c 'echo x.e = 5 >> "$1"; exit 3' -` ended with exit status: 3; nothing was changed
-  hint: name an editor with VISUAL or EDITOR, or use `agents config set`
+  the editor `sh -c 'echo x.e = 5 >> "$1"; exit 3' -` ended with exit status: 3; nothing was changed
+  hint: set VISUAL or EDITOR to an editor, or use agents config set
 
 "#]]);
     assert_eq!(program.text(GLOBAL_FILE), ORIGINAL);
@@ -194,8 +194,8 @@ fn an_unwritable_edit_keeps_its_copy() {
     let words = "config edit --scope global --lock-timeout 1ms";
     program.run_with("EDITOR", "sed -i s/4/40/", words).code(5).stdout_eq("").stderr_eq(str![[r#"
 error: the edit was not written; it is saved in `[TEMPORARY]/agents-edit-[..]/config.toml`
-  because: `[PLACE]/agents-home/config.toml` is locked by another writer
-  because: lock `[PLACE]/agents-home/.config.toml.lock` is still held by process [..] ([..]) after 0.0 s
+  `[PLACE]/agents-home/config.toml` is locked by another writer
+  lock `[PLACE]/agents-home/.config.toml.lock` is still held by process [..] ([..]) after 0.0 s
   hint: try again, or wait longer with `--lock-timeout 2m`
 
 "#]]);

@@ -81,7 +81,7 @@ fn the_list_is_valid_toml() {
 }
 
 #[test]
-fn programs_get_entries() {
+fn the_envelope_has_entries() {
     with_files().run("config list plan.concurrency --format json").success().stderr_eq("").stdout_eq(str![[
         r#"
 {

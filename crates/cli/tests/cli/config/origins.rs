@@ -73,7 +73,7 @@ fn get_prints_the_value_of_every_layer() {
 }
 
 #[test]
-fn programs_get_the_layers_too() {
+fn the_envelope_has_the_layers() {
     let program = with_all_layers();
     program.run("config get plan.concurrency --format json").success().stderr_eq("").stdout_eq(str![[r#"
 {

@@ -71,17 +71,18 @@ fn a_secret_in_an_argument_is_rejected() {
     let program = Program::new();
     program.run("config set server.token hunter2").code(2).stdout_eq("").stderr_eq(str![[r#"
 error: `server.token` is secret and cannot be an argument; other users of this machine can see arguments
-  hint: let it be read from standard input: `agents config set server.token --stdin`
+  hint: agents config set server.token --stdin
 
 "#]]);
     program.run("config set x.a=1 server.token=hunter2").code(2).stdout_eq("").stderr_eq(str![[r#"
 error: `server.token` is secret and cannot be an argument; other users of this machine can see arguments
-  hint: let it be read from standard input: `agents config set server.token --stdin`
+  hint: agents config set server.token --stdin
 
 "#]]);
     program.run("-c server.token=hunter2 config list").code(2).stdout_eq("").stderr_eq(str![[r#"
 error: `server.token` is secret and cannot be an argument; other users of this machine can see arguments
-  hint: use the variable CLEVERAGENTS_SERVER_TOKEN, or store it with `agents config set server.token --stdin`
+  hint: agents config set server.token --stdin
+        or set the variable CLEVERAGENTS_SERVER_TOKEN
 
 "#]]);
     assert!(!program.path("agents-home").exists());

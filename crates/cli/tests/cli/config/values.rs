@@ -204,12 +204,12 @@ fn a_key_without_a_value_is_not_found() {
     let program = Program::new();
     program.run("config get store.url").code(3).stdout_eq("").stderr_eq(str![[r#"
 error: `store.url` is not set
-  hint: set it with `agents config set store.url VALUE`
+  hint: agents config set store.url VALUE
 
 "#]]);
     program.run("config get x.mine").code(3).stdout_eq("").stderr_eq(str![[r#"
 error: `x.mine` is not set
-  hint: set it with `agents config set x.mine VALUE`
+  hint: agents config set x.mine VALUE
 
 "#]]);
     let envelope = json(&program.run("config get x.mine --format json").code(3).stderr_eq(""));
@@ -269,7 +269,8 @@ fn invalid_assignments_are_usage_errors() {
     let program = Program::new();
     program.run("config set x.a").code(2).stdout_eq("").stderr_eq(str![[r#"
 error: there is no VALUE
-  hint: `agents config set KEY VALUE`, `agents config set KEY=VALUE…`
+  hint: agents config set KEY VALUE
+        agents config set KEY=VALUE…
 
 "#]]);
     program.run("config set x.a 1 x.b 2").code(2).stdout_eq("").stderr_eq(str![[r#"
@@ -284,25 +285,20 @@ error: `x.b` is not of the form KEY=VALUE
 "#]]);
     program.run_reading(b"1", "config set x.a 1 --stdin").code(2).stdout_eq("").stderr_eq(str![[r#"
 error: with `--stdin` there is one KEY and no VALUE
-  hint: `agents config set KEY VALUE`, `agents config set KEY=VALUE…`
+  hint: agents config set KEY VALUE
+        agents config set KEY=VALUE…
 
 "#]]);
     program.run("config set").code(2).stdout_eq("").stderr_eq(str![[r#"
-error: the following required arguments were not provided:
-  <KEY VALUE | KEY=VALUE>...
-
-Usage: agents config set [OPTIONS] <KEY> <VALUE>
-       agents config set [OPTIONS] <KEY=VALUE>...
-       agents config set [OPTIONS] <KEY> --stdin
-
-For more information, try '--help'.
+error: missing arguments: <KEY VALUE | KEY=VALUE>...
+  hint: agents help config set
 
 "#]]);
     assert!(!program.path("agents-home").exists());
 }
 
 #[test]
-fn a_project_that_is_the_current_folder_is_shown_by_its_name() {
+fn the_current_folder_as_project_is_shown_by_its_name() {
     let program = Program::in_project();
     program.run("config set --project . --scope project x.a 1").success().stderr_eq("").stdout_eq(str![[
         r#"

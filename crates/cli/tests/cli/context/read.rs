@@ -11,7 +11,7 @@ use crate::program::{Program, json, text, told};
 const MESSAGES: &str = "agents-home/contexts/chat/messages.jsonl";
 
 #[test]
-fn show_selects() {
+fn show_selects_messages() {
     let program = with_messages(10);
     let shown = |words: &str| {
         let all = text(&program.run(words).success());
@@ -83,8 +83,8 @@ chat           1         2  [..]Z
 "#]])
         .stderr_eq(str![[r#"
 error: `[PLACE]/agents-home/contexts/broken/metadata.json`, line 2, column 3 is damaged
-  because: it is not JSON
-  because: key must be a string at line 2 column 3
+  it is not JSON
+  key must be a string at line 2 column 3
   hint: correct the file by hand; it is left as it is until then, or until `agents context remove broken`
 
 "#]]);
@@ -95,7 +95,7 @@ error: `[PLACE]/agents-home/contexts/broken/metadata.json`, line 2, column 3 is 
 }
 
 #[test]
-fn search_finds_lines_by_words_role_and_time() {
+fn search_filters_by_text_role_and_time() {
     let program = with_messages(0);
     let lines =
         br#"{"role":"user","content":"where is\nthe torn file\nof mine","time":"2026-01-02T00:00:00Z"}

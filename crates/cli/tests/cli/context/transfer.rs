@@ -41,21 +41,18 @@ fn a_failed_import_changes_nothing() {
     let good = text(&program.run("context export chat").success());
     program.write("bad.jsonl", good.replace("m1", "m7"));
     let told = told(&program.run("context import bad.jsonl --replace").code(1));
-    assert!(
-        told.starts_with("error: cannot import `bad.jsonl`\n  because: its checksum is sha256:"),
-        "{told}"
-    );
+    assert!(told.starts_with("error: cannot import `bad.jsonl`\n  its checksum is sha256:"), "{told}");
     assert_eq!(text(&program.run("context export chat").success()), good);
     program.write("notes.txt", "hello");
     program.run("context import notes.txt").code(1).stderr_eq(str![[r#"
 error: cannot import `notes.txt`
-  because: it is not an archive, a list of chat messages, or a folder with messages.json
+  it is not an archive, a list of chat messages, or a folder with messages.json
 
 "#]]);
     program.run("context import missing").code(3).stderr_eq(str![[r#"
 error: cannot import `missing`
-  because: reading it failed
-  because: No such file or directory (os error 2)
+  reading it failed
+  No such file or directory (os error 2)
 
 "#]]);
 }

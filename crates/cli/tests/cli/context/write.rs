@@ -49,8 +49,7 @@ fn a_text_may_begin_with_hyphens_but_not_look_like_an_option() {
     program.run_of(&["context", "append", "chat", "--role", "user", "- a list"]).success();
     program.run("context append chat --role user --stdin").code(2).stdout_eq("").stderr_eq(str![[r#"
 error: invalid value '--stdin' for '[TEXT]': there is no such option; `-` reads the text from standard input
-
-For more information, try '--help'.
+  hint: agents help context append
 
 "#]]);
 }
@@ -68,7 +67,7 @@ fn many_messages_are_one_commit_or_none() {
     program.run_reading(bad.as_bytes(), "context append chat --jsonl -").code(2).stdout_eq("").stderr_eq(
         str![[r#"
 error: message 3 cannot be appended
-  because: `nobody` is not a role; use system, developer, user, assistant or tool
+  `nobody` is not a role; use system, developer, user, assistant or tool
 
 "#]],
     );
@@ -78,7 +77,7 @@ error: message 3 cannot be appended
     program.run("context append chat --jsonl lines").success();
     program.run("context append chat --jsonl missing").code(1).stderr_eq(str![[r#"
 error: cannot read `missing`
-  because: No such file or directory (os error 2)
+  No such file or directory (os error 2)
 
 "#]]);
     let stored = program.text("agents-home/contexts/chat/messages.jsonl");
@@ -115,7 +114,7 @@ changed the state of chat, revision 2
     }
     program.run("context state get chat /x").code(3).stderr_eq(str![[r#"
 error: context `chat` has no value at `/x`
-  hint: a pointer is like `/a/b`, or `/list/0`
+  hint: a pointer is like /a/b or /list/0
 
 "#]]);
     program.run("context global patch chat {\"who\":\"ada\"}").success();
@@ -128,9 +127,9 @@ error: the state must be a JSON object
 "#]]);
     program.run("context state set chat {").code(2).stderr_eq(str![[r#"
 error: cannot parse the value as JSON
-  because: it is not JSON
-  because: EOF while parsing an object at line 1 column 1
-  hint: a text needs quotes in JSON: '"text"'
+  it is not JSON
+  EOF while parsing an object at line 1 column 1
+  hint: quote a text as JSON: '"text"'
 
 "#]]);
 }
@@ -193,17 +192,12 @@ talk         2         1  [..]Z
 fn deleting_without_a_terminal_needs_yes() {
     let program = with_messages(3);
     for (words, what) in [
-        ("context clear chat", "deleting all that is in chat"),
-        ("context remove chat", "deleting chat"),
-        ("context prune --older-than 0s", "deleting 1 context"),
+        ("context clear chat", "clear chat"),
+        ("context remove chat", "delete chat"),
+        ("context prune --older-than 0s", "delete 1 context"),
     ] {
         let told = crate::program::told(&program.run(words).code(2));
-        assert_eq!(
-            told,
-            format!(
-                "error: {what} needs `--yes` where nobody can be asked\n  hint: add `--yes` if you are sure\n"
-            )
-        );
+        assert_eq!(told, format!("error: not a terminal: add --yes to {what}\n"));
     }
     assert_eq!(program.text("agents-home/contexts/chat/messages.jsonl").lines().count(), 3);
     program.run("context clear chat --yes").success().stdout_eq("chat is empty now, revision 3\n");

@@ -1,4 +1,4 @@
-//! The trail, and whether everything is sound.
+//! `agents audit` and `agents doctor`.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use super::{changed, project, start};
 use crate::program::{Program, json, text};
 
 #[test]
-fn the_trail_is_read_verified_and_exported() {
+fn audit_records_are_printed_verified_and_exported() {
     let program = project();
     changed(&program, "[CODER]", "coder", "b.txt", "new\n");
     program.run("plan apply work").success();
@@ -30,7 +30,7 @@ error: invalid time `noon`: write it like 2026-01-31T09:30:00Z
 
 "#]]);
     program.run("audit verify").success().stderr_eq("").stdout_eq(str![[r#"
-9 records in 1 chain: sound
+sound: 9 records in 1 chain
 
 "#]]);
     let exported = text(&program.run("audit export").success());
@@ -43,19 +43,25 @@ error: invalid time `noon`: write it like 2026-01-31T09:30:00Z
     assert_eq!(logged["data"]["records"].as_array().unwrap().len(), exported.lines().count());
 }
 
+/// The id of the only plan.
+fn plan_id(program: &Program) -> String {
+    let listed = json(&program.run("plan list --format json").success());
+    listed["data"]["plans"][0]["id"].as_str().unwrap().to_owned()
+}
+
 #[test]
-fn a_chain_that_was_changed_is_found() {
+fn an_altered_chain_is_found() {
     let program = project();
     changed(&program, "[CODER]", "coder", "b.txt", "new\n");
-    let id = text(&program.run("plan list").success())[..26].to_owned();
-    program.run("audit checkpoint").success().stdout_eq(str![[r#"
-wrote the ends of 1 chain to [PLACE]/agents-home/audit.checkpoint
+    let id = plan_id(&program);
+    program.run("audit checkpoint").success().stdout_eq("").stderr_eq(str![[r#"
+wrote 1 chain head to [PLACE]/agents-home/audit.checkpoint
 
 "#]]);
     program.run("audit checkpoint --out kept").success();
     program.run("audit verify").success();
     program.run("audit verify --checkpoint kept").success();
-    // Somebody rewrites what was written down, which looks like a chain that was cut off.
+    // An altered checkpoint looks like a truncated chain.
     let altered = program.text("agents-home/audit.checkpoint").replace("\"sequence\":", "\"sequence\":9");
     program.write("agents-home/audit.checkpoint", altered);
     let found = text(&program.run("audit verify").code(1));
@@ -64,26 +70,28 @@ wrote the ends of 1 chain to [PLACE]/agents-home/audit.checkpoint
     program.write("bad", "no\n");
     program.run("audit verify --checkpoint bad").code(1).stdout_eq("").stderr_eq(str![[r#"
 error: `[PLACE]/bad` is not a checkpoint: cannot parse line 1
-  hint: `agents audit checkpoint --out FILE` writes one
+  hint: agents audit checkpoint --out [PLACE]/bad  # writes one
 
 "#]]);
     program.run("audit verify --checkpoint missing").code(3).stdout_eq("").stderr_eq(str![[r#"
 error: cannot read `[PLACE]/missing`
-  because: No such file or directory (os error 2)
+  No such file or directory (os error 2)
 
 "#]]);
 }
 
 #[test]
-fn a_doctor_looks_at_everything() {
+fn doctor_checks_everything() {
     let program = Program::in_project();
-    program.run("doctor").success().stderr_eq("").stdout_eq(str![[r#"
+    program.run("doctor --verbose").success().stderr_eq("").stdout_eq(str![[r#"
+1 check passed
 ok       home      `[PLACE]/agents-home` is not there yet; the first write makes it
 
 "#]]);
     program.run("plan create --name work").success();
     start(&program, "[CODER]", "coder");
-    program.run("doctor").success().stderr_eq("").stdout_eq(str![[r#"
+    program.run("doctor --verbose").success().stderr_eq("").stdout_eq(str![[r#"
+9 checks passed
 ok       home      `[PLACE]/agents-home` is yours alone
 ok       files     can be written
 ok       locks     work
@@ -97,9 +105,10 @@ ok       leases    none is stale
 "#]]);
     program.run("doctor --fix").success();
     Command::new("chmod").arg("755").arg(program.path("agents-home")).status().unwrap();
-    program.run("doctor").success().stdout_eq(str![[r#"
+    program.run("doctor --verbose").success().stdout_eq(str![[r#"
+1 warning, 8 checks passed
 warning  home      others may read `[PLACE]/agents-home`
-         hint: `chmod 700 [PLACE]/agents-home`
+                   hint: chmod 700 [PLACE]/agents-home
 ok       files     can be written
 ok       locks     work
 ok       exchange  two files can change places at once
@@ -113,7 +122,7 @@ ok       leases    none is stale
 }
 
 #[test]
-fn a_store_that_is_none_is_a_problem() {
+fn a_file_that_is_not_a_store_is_a_problem() {
     let program = Program::in_project();
     program.write(
         "agents-home/state.db",
@@ -127,7 +136,7 @@ fn a_store_that_is_none_is_a_problem() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_doctor_finishes_an_apply_that_was_cut_off() {
+fn doctor_fix_finishes_an_interrupted_apply() {
     use testkit::report;
     use testkit::strace::{self, Call, Inject};
     if let Some(reason) = strace::unusable() {
@@ -141,13 +150,13 @@ fn a_doctor_finishes_an_apply_that_was_cut_off() {
     assert!(ended.killed, "{ended:?}");
     let warned = text(&program.run("doctor").success());
     assert!(warned.contains("warning  applies"), "{warned}");
-    let fixed = text(&program.run("doctor --fix").success());
+    let fixed = text(&program.run("doctor --fix --verbose").success());
     assert!(fixed.contains("ok       applies   an apply of plan"), "{fixed}");
-    assert!(text(&program.run("doctor").success()).contains("none was cut off"));
+    assert!(text(&program.run("doctor --verbose").success()).contains("none was cut off"));
 }
 
 #[test]
-fn a_doctor_finishes_an_apply_of_a_store_that_is_gone() {
+fn doctor_fix_finishes_an_interrupted_apply_of_a_lost_store() {
     use testkit::report;
     use testkit::strace::{self, Call, Inject};
     if let Some(reason) = strace::unusable() {
@@ -167,7 +176,7 @@ fn a_doctor_finishes_an_apply_of_a_store_that_is_gone() {
         }
         let warned = text(&program.run("doctor").success());
         assert!(warned.contains("warning  applies   an apply was cut off in `"), "{warned}");
-        let fixed = text(&program.run("doctor --fix").success());
+        let fixed = text(&program.run("doctor --fix --verbose").success());
         assert!(fixed.contains("was interrupted; it is finished now (plan "), "{fixed}");
         assert_eq!(program.text("a.txt"), "new\n");
         let after = text(&program.run("doctor").success());

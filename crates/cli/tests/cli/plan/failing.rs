@@ -1,4 +1,4 @@
-//! What cannot be done, and what is said about it.
+//! Errors of plans and changesets.
 
 use snapbox::str;
 
@@ -6,27 +6,27 @@ use super::{changed, project, start};
 use crate::program::{Program, json, told};
 
 #[test]
-fn an_unknown_plan_suggests() {
+fn an_unknown_plan_suggests_the_nearest_name() {
     let program = project();
     program.run("plan show wrok").code(3).stdout_eq("").stderr_eq(str![[r#"
 error: there is no plan `wrok`
-  hint: did you mean `work`? `agents plan list` shows the plans there are
+  hint: agents plan list  # the nearest name is work
 
 "#]]);
     program.run("plan apply zzz").code(3).stdout_eq("").stderr_eq(str![[r#"
 error: there is no plan `zzz`
-  hint: `agents plan list` shows the plans there are
+  hint: agents plan list
 
 "#]]);
     program.run("changeset start nothing --actor coder").code(3);
     program.run("changeset show 01").code(3).stdout_eq("").stderr_eq(str![[r#"
 error: there is no changeset `01`
-  hint: `agents changeset list PLAN` shows the changesets of a plan
+  hint: agents plan list  # then agents changeset list
 
 "#]]);
     program.run("plan create --name work").code(4).stdout_eq("").stderr_eq(str![[r#"
 error: the name `work` is taken
-  hint: give another name, or none; `agents plan list` shows the names in use
+  hint: agents plan list  # names in use; choose another, or none
 
 "#]]);
     program.run("plan create --name @latest").code(2).stdout_eq("").stderr_eq(str![[r#"
@@ -37,55 +37,60 @@ error: invalid name `@latest`: names that begin with `@` are reserved, like @lat
 }
 
 #[test]
-fn a_changeset_is_named_by_the_beginning_of_its_id() {
+fn a_prefix_selects_a_changeset() {
     let program = project();
     let coder = start(&program, "[CODER]", "coder");
     let writer = start(&program, "[WRITER]", "writer");
     program.write("new", "new\n");
     let short = &coder[..24];
     assert_ne!(short, &writer[..24], "ids differ early enough");
-    program.run(&format!("changeset record {short} --path a.txt --content new")).success().stdout_eq(str![[
-        r#"
-recorded 1 of [CODER]
+    program
+        .run(&format!("changeset record {short} --path a.txt --content new"))
+        .success()
+        .stdout_eq("")
+        .stderr_eq(str![[r#"
+[CODER]: recorded change 1
 
-"#
-    ]]);
+"#]]);
     program.run(&format!("changeset seal {}", short.to_lowercase())).success();
     program.run(&format!("changeset show {short}")).success().stdout_eq(str![[r#"
-changeset [CODER] of plan [PLAN]
-coder: sealed, 1 change
-   1  modify  a.txt  4 bytes, mode 0644
+[CODER]: sealed, 1 change by coder in plan [PLAN]
+CHANGE  KIND    PATH   SIZE  MODE
+     1  modify  a.txt   4 B  0644
 
 "#]]);
     program.run(&format!("changeset abandon {}", &coder[..2])).code(2).stdout_eq("").stderr_eq(str![[r#"
 error: `01` matches several changesets
-  hint: give more of the id; it may be [CODER] or [WRITER]
+  hint: type more of the id: [CODER] or [WRITER]
 
 "#]]);
     program.run("changeset seal 0Z").code(3).stdout_eq("").stderr_eq(str![[r#"
 error: there is no changeset `0Z`
-  hint: `agents changeset list PLAN` shows the changesets of a plan
+  hint: agents plan list  # then agents changeset list
 
 "#]]);
 }
 
 #[test]
-fn only_the_first_plan_makes_a_store() {
+fn only_the_first_plan_creates_a_store() {
     let program = Program::in_project();
-    program.run("plan list").success().stdout_eq("").stderr_eq("");
+    program.run("plan list").success().stdout_eq("").stderr_eq(str![[r#"
+no plans
+
+"#]]);
     program.run("plan show @latest").code(3).stdout_eq("").stderr_eq(str![[r#"
 error: there are no plans yet
-  hint: make one with `agents plan create`
+  hint: agents plan create
 
 "#]]);
     let id = "01J00000000000000000000000";
     for words in [
         "plan diff x",
-        "plan log x",
+        "plan history x",
         "plan conflicts x",
         "plan apply x",
         "plan undo x --yes",
-        "plan clean",
+        "plan prune",
         "changeset list x",
         "audit log",
         "audit verify",
@@ -108,19 +113,20 @@ fn a_plan_needs_a_folder() {
     let program = Program::new();
     program.run("plan create").code(3).stdout_eq("").stderr_eq(str![[r#"
 error: the current folder is in no project or git repository
-  hint: name one with `--root DIR`, or make this folder a project: `mkdir .cleveragents`
+  hint: mkdir .cleveragents  # makes this folder a project
+        or add --root DIR
 
 "#]]);
     program.run("plan create --root missing").code(3).stdout_eq("").stderr_eq(str![[r#"
 error: `[PLACE]/missing` cannot be a root of a plan: No such file or directory (os error 2)
-  hint: name existing folders, none inside another: `agents plan create --root DIR`
+  hint: agents plan create --root DIR  # an existing folder, not inside another root
 
 "#]]);
     program.run("plan show @latest").code(3);
 }
 
 #[test]
-fn without_a_project_it_is_the_repository_around() {
+fn without_a_project_the_root_is_the_git_repository() {
     let program = Program::new();
     program.write("repository/.git/HEAD", "ref: refs/heads/main\n");
     program.write("repository/inner/file", "old\n");
@@ -131,7 +137,7 @@ fn without_a_project_it_is_the_repository_around() {
 }
 
 #[test]
-fn paths_that_lead_out_and_protected_folders_are_refused() {
+fn escaping_and_protected_paths_are_refused() {
     let program = project();
     let coder = start(&program, "[CODER]", "coder");
     program.write("new", "new\n");
@@ -140,12 +146,12 @@ fn paths_that_lead_out_and_protected_folders_are_refused() {
     }
     program.run(&format!("changeset record {coder} --path .git/config --content new")).stderr_eq(str![[r#"
 error: a plan cannot change `.git/config`: `.git` is protected
-  hint: name a path below the root, outside of protected folders such as .git
+  hint: name a path below the root, outside of .git and other protected folders
 
 "#]]);
     program.run(&format!("changeset record {coder} --path missing --delete")).code(3).stderr_eq(str![[r#"
 error: cannot delete `missing`: it does not exist
-  hint: `agents changeset show ID` lists the recorded changes
+  hint: correct the path, or record its creation first
 
 "#]]);
     program.run(&format!("changeset record {coder} --path a.txt --rename-to b.txt")).code(4);
@@ -157,7 +163,7 @@ error: cannot delete `missing`: it does not exist
 }
 
 #[test]
-fn paths_may_begin_with_a_dot_or_the_root() {
+fn paths_may_start_with_a_dot_or_the_root() {
     let program = project();
     let coder = start(&program, "[CODER]", "coder");
     program.write("new", "new\n");
@@ -168,8 +174,12 @@ fn paths_may_begin_with_a_dot_or_the_root() {
     program.run(&format!("changeset record {coder} --path ./b.txt --rename-to {}", whole("c.txt"))).success();
     let shown = program.run(&format!("changeset show {coder}")).success();
     let shown = crate::program::text(&shown);
-    let paths: Vec<_> = shown.lines().skip(2).map(|line| line.split("  ").nth(3).unwrap().trim()).collect();
-    assert_eq!(paths, ["a.txt", "b.txt", "b.txt -> c.txt"], "{shown}");
+    let paths: Vec<_> = shown
+        .lines()
+        .skip(2)
+        .map(|line| line.split_whitespace().collect::<Vec<_>>()[2..].join(" "))
+        .collect();
+    assert_eq!(paths, ["a.txt 4 B 0644", "b.txt 4 B 0644", "b.txt => c.txt 4 B 0644"], "{shown}");
     for path in ["./../x", &whole("../x"), &whole(".git/config"), &whole(""), "."] {
         program.run(&format!("changeset record {coder} --path {path} --content new")).code(2).stdout_eq("");
     }
@@ -185,7 +195,7 @@ fn a_sealed_changeset_refuses_late_records() {
     program.run(&format!("changeset record {coder} --path a.txt --delete")).code(4).stdout_eq("").stderr_eq(
         str![[r#"
 error: changeset [CODER] is sealed
-  hint: start another changeset with `agents changeset start PLAN --actor NAME`
+  hint: start another changeset: agents changeset start
 
 "#]],
     );
@@ -195,15 +205,14 @@ error: changeset [CODER] is sealed
 fn a_store_of_another_kind_is_refused_without_its_password() {
     let program = project();
     let refused = told(
-        &program
-            .run("plan list -c store.url=mysql://ana:secret@host/db")
-            .code(2)
-            .stdout_eq("")
-            .stderr_eq(str![[r#"
+        &program.run("plan list -c store.url=mysql://ana:secret@host/db").code(2).stdout_eq("").stderr_eq(
+            str![[r#"
 error: `store.url` has the unsupported scheme `mysql`
-  hint: name a file like `sqlite:/path/state.db`, a server like `postgres://USER@HOST/DATABASE`, or go back to the home folder: `agents config unset store.url`
+  hint: agents config unset store.url  # uses the store in the home folder
+        or use sqlite:/path/state.db, postgres://USER@HOST/DATABASE
 
-"#]]),
+"#]],
+        ),
     );
     assert!(!refused.contains("secret"));
     let other = program.path("other/state.db");

@@ -1,18 +1,18 @@
-//! Refusals hold for programs what their text lists for people.
+//! The `data` of a refusal holds what its text lists.
 
 use serde_json::{Value, json};
 
 use super::{changed, project, start};
 use crate::program::{Program, json as envelope};
 
-/// The code of the message, and what it is about.
+/// The code of the message, and the data.
 fn refused(program: &Program, words: &str) -> (Value, Value) {
     let mut refused = envelope(&program.run(&format!("{words} --format json")).code(4));
     (refused["messages"][0]["code"].take(), refused["data"].take())
 }
 
 #[test]
-fn drift_names_files_with_what_was_expected_and_found() {
+fn drift_lists_files_with_expected_and_actual_content() {
     let program = project();
     changed(&program, "[CODER]", "coder", "a.txt", "ONE\n");
     program.write("a.txt", "mine\n");
@@ -28,7 +28,7 @@ fn drift_names_files_with_what_was_expected_and_found() {
 }
 
 #[test]
-fn conflicts_come_as_from_the_command_that_shows_them() {
+fn a_refused_apply_lists_conflicts_as_plan_conflicts_does() {
     let program = project();
     changed(&program, "[CODER]", "coder", "b.txt", "coder\n");
     changed(&program, "[WRITER]", "writer", "b.txt", "writer\n");
@@ -40,7 +40,7 @@ fn conflicts_come_as_from_the_command_that_shows_them() {
 }
 
 #[test]
-fn an_undo_names_who_is_in_the_way() {
+fn a_refused_undo_names_the_later_authors() {
     let program = project();
     changed(&program, "[CODER]", "coder", "b.txt", "coder\n");
     program.run("plan apply work").success();
@@ -53,7 +53,7 @@ fn an_undo_names_who_is_in_the_way() {
 
     let program = project();
     changed(&program, "[CODER]", "coder", "a.txt", "ONE\ntwo\nthree\nfour\nfive\n");
-    // The second builds on the first.
+    // The second change builds on the first.
     let writer = start(&program, "[WRITER]", "writer");
     program.write("base", "ONE\ntwo\nthree\nfour\nfive\n");
     program.write("content", "One\ntwo\nthree\nfour\nfive\n");
@@ -69,9 +69,9 @@ fn an_undo_names_who_is_in_the_way() {
 }
 
 #[test]
-fn work_that_was_not_applied_is_counted() {
+fn a_refused_prune_counts_unapplied_changesets() {
     let program = project();
     changed(&program, "[CODER]", "coder", "b.txt", "coder\n");
-    let (code, data) = refused(&program, "plan clean work --yes");
+    let (code, data) = refused(&program, "plan prune work --yes");
     assert_eq!((code, &data["state"], &data["changesets"]), (json!("unapplied"), &json!("ready"), &json!(1)));
 }

@@ -1,4 +1,4 @@
-//! Making plans, recording, and looking at what comes of it.
+//! Creating plans, recording and reviewing changes.
 
 use snapbox::str;
 
@@ -6,56 +6,69 @@ use super::{changed, project, record, start};
 use crate::program::{Program, json, text};
 
 #[test]
-fn a_plan_is_made_worked_on_and_shown() {
+fn a_plan_is_created_recorded_and_shown() {
     let program = project();
     let coder = start(&program, "[CODER]", "coder");
     program.run("changeset list work").success().stderr_eq("").stdout_eq(str![[r#"
-[CODER]  open       coder  0 changes
+CHANGESET                   ACTOR  CHANGES  STATUS
+[CODER]  coder        0  open
 
 "#]]);
     record(&program, &coder, "a.txt", "one\nTWO\nthree\nfour\nfive\n");
     program
         .run(&format!("changeset record {coder} --path b.txt --rename-to c.txt"))
         .success()
-        .stderr_eq("")
-        .stdout_eq(str![[r#"
-recorded 2 of [CODER]
+        .stderr_eq(str![[r#"
+[CODER]: recorded change 2
 
-"#]]);
+"#]])
+        .stdout_eq("");
     program.run(&format!("changeset record {coder} --path c.txt --mode 755")).success();
     program.run(&format!("changeset record {coder} --path link --symlink a.txt --tool ln")).success();
     program.run(&format!("changeset show {coder}")).success().stderr_eq("").stdout_eq(str![[r#"
-changeset [CODER] of plan [PLAN]
-coder: open, 4 changes
-   1  modify  a.txt  24 bytes, mode 0644
-   2  rename  b.txt -> c.txt  4 bytes, mode 0644
-   3  mode    c.txt  4 bytes, mode 0755
-   4  create  link  5 bytes, mode 0777
+[CODER]: open, 4 changes by coder in plan [PLAN]
+CHANGE  KIND    PATH            SIZE  MODE
+     1  modify  a.txt           24 B  0644
+     2  rename  b.txt => c.txt   4 B  0644
+     3  mode    c.txt            4 B  0755
+     4  create  link             5 B  0777
 
 "#]]);
     program.run("plan diff work").success().stdout_eq("").stderr_eq(str![[r#"
-warning: 1 changeset not sealed yet, and not shown
+warning: 1 open changeset not shown
+  hint: agents changeset list [PLAN]
 
 "#]]);
-    program.run(&format!("changeset seal {coder}")).success().stderr_eq("").stdout_eq(str![[r#"
-sealed 4 changes of coder; plan [PLAN] is ready
+    program
+        .run(&format!("changeset seal {coder}"))
+        .success()
+        .stderr_eq(str![[r#"
+coder: sealed 4 changes; plan [PLAN] is ready
+  hint: agents plan diff [PLAN]
 
-"#]]);
+"#]])
+        .stdout_eq("");
     program.run(&format!("changeset seal {coder}")).success();
     program.run("plan show @latest").success().stderr_eq("").stdout_eq(str![[r#"
-plan [PLAN] (work)
-ready: all changesets are closed; it can be reviewed and applied
-root [PLACE]
-made by ana at [..]
-changed by coder at [..]
-changeset [CODER]  sealed     coder, 4 changes
+work ([PLAN]): ready
+  [PLACE]; created by ana [..] ago, changed by coder [..] ago
+CHANGESET                   ACTOR  CHANGES  STATUS
+[CODER]  coder        4  sealed
 
 "#]]);
     program.run("plan list --state ready").success().stderr_eq("").stdout_eq(str![[r#"
-[PLAN]  ready      [..]  work
+PLAN  ID                          STATE  AGE
+work  [PLAN]  ready  [..]
 
 "#]]);
-    program.run("plan list --state applied").success().stderr_eq("").stdout_eq("");
+    program
+        .run("plan list --state applied")
+        .success()
+        .stderr_eq(str![[r#"
+no plans
+
+"#]])
+        .stdout_eq("");
     program.run("plan diff work").success().stderr_eq("").stdout_eq(str![[r#"
 diff --git a/a.txt b/a.txt
 --- a/a.txt
@@ -83,30 +96,31 @@ new file mode 120000
 
 "#]]);
     program.run("plan diff work --stat").success().stderr_eq("").stdout_eq(str![[r#"
- a.txt          |     2 +-
- b.txt -> c.txt |     0 
- link (new)     |     1 +
- 3 files changed, 2 lines added, 1 removed
+ a.txt          | 2 +-  coder
+ b.txt => c.txt | 0     coder
+ link (new)     | 1 +   coder
+ 3 files changed, 2 insertions(+), 1 deletion(-)
 
 "#]]);
     program.run("plan diff work --path a.txt --actor coder --stat").success().stdout_eq(str![[r#"
- a.txt |     2 +-
- 1 file changed, 1 line added, 1 removed
+ a.txt | 2 +-  coder
+ 1 file changed, 1 insertion(+), 1 deletion(-)
 
 "#]]);
-    program.run("plan log work").success().stderr_eq("").stdout_eq(str![[r#"
-   1  [..]  plan.created  ana  queued
-   2  [..]  plan.step  coder  queued -> running
-   3  [..]  changeset.started  coder  [CODER]
-   4  [..]  changeset.sealed  coder  [CODER]  4 changes
-   5  [..]  plan.step  coder  running -> ready
+    program.run("plan history work").success().stderr_eq("").stdout_eq(str![[r#"
+RECORD  TIME                         EVENT              BY     DETAILS
+     1  [..]  plan.created       ana    queued
+     2  [..]  plan.step          coder  queued -> running
+     3  [..]  changeset.started  coder  [CODER]
+     4  [..]  changeset.sealed   coder  [CODER], 4 changes
+     5  [..]  plan.step          coder  running -> ready
 
 "#]]);
     assert_eq!(program.text("a.txt"), "one\ntwo\nthree\nfour\nfive\n", "recording touches nothing");
 }
 
 #[test]
-fn a_diff_comes_with_hunks_for_programs() {
+fn the_envelope_of_a_diff_has_hunks() {
     let program = project();
     changed(&program, "[CODER]", "coder", "a.txt", "one\nTWO\nthree\nfour\nfive\n");
     let envelope = json(&program.run("plan diff work --format json").success());
@@ -122,7 +136,7 @@ fn a_diff_comes_with_hunks_for_programs() {
 }
 
 #[test]
-fn colours_are_for_those_who_ask() {
+fn a_diff_has_colours_only_if_forced() {
     let program = project();
     changed(&program, "[CODER]", "coder", "b.txt", "new\n");
     let painted = text(&program.run("plan diff work --color always").success());
@@ -131,7 +145,7 @@ fn colours_are_for_those_who_ask() {
 }
 
 #[test]
-fn a_patch_builds_on_what_was_recorded_before() {
+fn a_patch_builds_on_earlier_changes() {
     let program = project();
     let coder = start(&program, "[CODER]", "coder");
     program.write("one.patch", "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n-one\n+ONE\n two\n");
@@ -146,7 +160,7 @@ fn a_patch_builds_on_what_was_recorded_before() {
         .stdout_eq("")
         .stderr_eq(str![[r#"
 error: cannot apply the patch to `b.txt`: error applying hunk #1
-  hint: make it against the file as it is, or give the whole file with `--content FILE`
+  hint: make the patch against the present file, or record all of it with --content FILE
 
 "#]]);
     program.run(&format!("changeset seal {coder}")).success();
@@ -155,7 +169,7 @@ error: cannot apply the patch to `b.txt`: error applying hunk #1
 }
 
 #[test]
-fn a_base_that_is_given_counts() {
+fn an_explicit_base_is_recorded() {
     let program = project();
     program.write("base", "one\ntwo\n");
     program.write("new", "one\nTWO\n");
@@ -187,14 +201,14 @@ new file mode 100644
 "#]]);
     program.run("plan apply work").code(4).stdout_eq("").stderr_eq(str![[r#"
 error: 1 file changed since plan [PLAN] was recorded: `a.txt`; nothing was applied
-  because: `a.txt` is a file of 24 bytes with hash 3d20e5f7
-  hint: check the files; `agents plan apply PLAN --merge-drift` merges edits of other lines
+  `a.txt` is a file of 24 bytes with hash 3d20e5f7
+  hint: agents plan apply [PLAN] --merge-drift
 
 "#]]);
 }
 
 #[test]
-fn without_a_root_the_plan_is_for_the_project() {
+fn the_default_root_is_the_project() {
     let program = Program::in_project();
     let id = program.made("[PLAN]", "plan create");
     let shown = json(&program.run(&format!("plan show {} --format json", &id[..20])).success());
@@ -207,23 +221,23 @@ fn without_a_root_the_plan_is_for_the_project() {
 }
 
 #[test]
-fn a_diff_of_nobody_or_nothing_says_so() {
+fn a_diff_of_an_unknown_actor_or_path_says_so() {
     let program = project();
     program.run("plan diff work --actor nobody").code(3).stdout_eq("").stderr_eq(str![[r#"
 error: plan [PLAN] has no actor `nobody`
-  hint: nobody has started one yet: `agents changeset start PLAN --actor NAME`
+  hint: agents changeset start [PLAN] --actor nobody
 
 "#]]);
     changed(&program, "[CODER]", "coder", "a.txt", "ONE\n");
     changed(&program, "[WRITER]", "writer", "b.txt", "new\n");
     program.run("plan diff work --actor coder --actor nobody").code(3).stdout_eq("").stderr_eq(str![[r#"
 error: plan [PLAN] has no actor `nobody`
-  hint: there are changesets of coder, writer
+  hint: its actors are coder, writer
 
 "#]]);
     program.run("plan diff work --path *.rs").success().stdout_eq("").stderr_eq(str![[r#"
-warning: no path that changes is one of *.rs
-  hint: `agents plan diff [PLAN] --stat` lists those that do
+warning: the plan changes no path that matches *.rs
+  hint: agents plan diff [PLAN] --stat
 
 "#]]);
     program.run("plan diff work --actor coder --path a.txt").success().stderr_eq("");

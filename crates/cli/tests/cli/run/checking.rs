@@ -50,8 +50,8 @@ fn all_problems_of_a_plan_file_have_line_and_column() {
     let program = planned("nmae = 'x'\n[nodes.a]\nrun = 'true'\nneeds = ['b']\ntimeout = 'soon'\n");
     program.run("run plan.toml").code(2).stdout_eq("").stderr_eq(str![[r#"
 error: [PLACE]/plan.toml has 2 problems
-  because: 1:1: unknown field `nmae` (did you mean `name`?)
-  because: 5:11: `timeout` is not a duration such as "90s" or "1h30m", of a year at most
+  1:1: unknown field `nmae` (did you mean `name`?)
+  5:11: `timeout` is not a duration such as "90s" or "1h30m", of a year at most
   hint: correct the file; `agents run --dry-run PLAN.toml` checks it and runs nothing
 
 "#]]);
@@ -66,7 +66,7 @@ error: [PLACE]/plan.toml:1:8: cycle: a -> b -> a
 "#]]);
     program.run("run nowhere.toml").code(3).stdout_eq("").stderr_eq(str![[r#"
 error: cannot read plan file `[PLACE]/nowhere.toml`
-  because: No such file or directory (os error 2)
+  No such file or directory (os error 2)
   hint: give an existing TOML file: `agents run PLAN.toml`
 
 "#]]);

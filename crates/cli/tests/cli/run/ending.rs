@@ -16,7 +16,7 @@ bad | oh no
 bad: failed with exit code 7 in [..]s
 next: skipped, bad failed
 plan [..] (work) failed: 0 of 2 nodes succeeded; the plan cannot be applied
-next: agents plan logs @latest bad
+next: agents logs @latest bad
       agents run --resume @latest
 
 "#]]);

@@ -20,11 +20,11 @@ fn working(fields: &str, lines: &str) -> Program {
 
 /// The output of the actor.
 fn printed(program: &Program) -> String {
-    text(&program.run("plan logs p work").success())
+    text(&program.run("logs p work").success())
 }
 
 #[test]
-fn an_actor_records_appends_and_gets_through_its_run() {
+fn actors_record_append_and_get_through_their_run() {
     let program = working(
         "timeout = '300s'",
         "set -e\n\
@@ -42,8 +42,8 @@ fn an_actor_records_appends_and_gets_through_its_run() {
     let run = program.run("run plan.toml");
     let said = printed(&program);
     run.success();
-    assert!(said.starts_with("recorded 1 of "), "{said}");
-    assert!(said.contains("recorded 2 of ") && said.contains(" revision 2\n"), "{said}");
+    assert!(said.contains(": recorded change 1\n"), "{said}");
+    assert!(said.contains(": recorded change 2\n") && said.contains(" revision 2\n"), "{said}");
     assert!(
         said.contains(&format!("global {}:", program.path("agents-home/config.toml").display())),
         "{said}"
@@ -93,13 +93,13 @@ fn a_node_may_use_only_its_own_changeset_root_and_paths() {
         "1 error: node `work` may not change `a.txt`, which is outside its `paths`   hint: add a pattern to `paths`",
         "2 error: ",
         "2 error: ",
-        "4 error: changeset 01ARZ3NDEKTSV4RRFFQ69G5FAV does not belong to node `work`   hint: use the node's own",
+        "4 error: changeset 01ARZ3NDEKTSV4RRFFQ69G5FAV does not belong to node `work`   hint: agents changeset record \"$AGENTS_CHANGESET\"",
         "2 error: `/` is not the root of node `work`   hint: ",
         "3 error: cannot read `",
         "3 error: there is no context `nobody`",
         "3 error: `x.nothing` is not set   hint: ",
         "4 error: no running node has this token   hint: ",
-        "2 error: `agents config set` cannot be used in the sandbox of a run   hint: use it outside;",
+        "2 error: `agents config set` cannot be used in the sandbox of a run   hint: in a sandbox, use",
         "2 error: `agents plan apply` cannot be used",
         "2 error: `agents changeset start` cannot be used",
         "2 error: `agents run` cannot be used",
@@ -109,7 +109,7 @@ fn a_node_may_use_only_its_own_changeset_root_and_paths() {
     for (line, expected) in lines.iter().zip(expected) {
         assert!(line.starts_with(expected), "`{line}` is not `{expected}`");
     }
-    assert!(text(&program.run("plan show p").success()).contains("work, 0 changes"));
+    assert!(text(&program.run("plan show p").success()).contains("  work         0  sealed"));
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn a_client_of_a_killed_run_does_nothing_by_itself() {
     let mut late = program.command_of(&words);
     let late = program.check(late.env("AGENTS_SOCKET", socket).env("AGENTS_TOKEN", token)).code(3);
     assert!(told(&late).contains("the run that started this actor does not answer at"), "{}", told(&late));
-    assert!(told(&late).contains("hint: outside the sandbox, `agents run --resume PLAN`"), "{}", told(&late));
+    assert!(told(&late).contains("hint: agents plan list  # outside of the sandbox"), "{}", told(&late));
     drop(lines.read_to_end(&mut Vec::new()));
     program.write("out/go", "");
     program.check(program.command("run --resume p").env("OUT", &out)).success();
@@ -166,7 +166,7 @@ fn a_client_of_a_killed_run_does_nothing_by_itself() {
     assert!(std::fs::symlink_metadata(socket).is_err() && std::fs::symlink_metadata(other).is_err());
     let shown = text(&program.run("plan show p").success());
     assert!(
-        shown.contains("abandoned  work, 1 change") && shown.contains("sealed     work, 1 change"),
+        shown.contains("  work         1  abandoned") && shown.contains("  work         1  sealed"),
         "{shown}"
     );
     program.run("plan apply p").success();

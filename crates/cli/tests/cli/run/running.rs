@@ -46,14 +46,14 @@ node coder   succeeded  [..]s, 1 file
 node writer  succeeded  [..]s, 2 files, after coder
 
 "#]]);
-    program.run("plan logs work").success().stderr_eq("").stdout_eq(str![[r#"
+    program.run("logs work").success().stderr_eq("").stdout_eq(str![[r#"
 coder | edited
 coder | no end
 
 "#]]);
-    assert_eq!(text(&program.run("plan logs work coder").success()), "edited\nno end");
-    assert_eq!(text(&program.run("plan logs work coder --follow").success()), "edited\nno end");
-    program.run("plan logs work nobody").code(3).stdout_eq("");
+    assert_eq!(text(&program.run("logs work coder").success()), "edited\nno end");
+    assert_eq!(text(&program.run("logs work coder --follow").success()), "edited\nno end");
+    program.run("logs work nobody").code(3).stdout_eq("");
     program.run("plan apply work").success();
     assert_eq!(program.text("a.txt"), "ONE\ntwo\nthree\nfour\nFIVE\n");
     program.run("plan undo work --yes").success();
@@ -97,7 +97,7 @@ fn a_root_need_not_be_a_project() {
 }
 
 #[test]
-fn programs_get_events_and_the_envelope_last() {
+fn events_are_json_lines_and_the_envelope_is_last() {
     let program = planned(TWO);
     let (events, envelope) = events(&program.run("run plan.toml --format json").success().stderr_eq(""));
     let kinds: Vec<_> = events.iter().map(|event| event["event"].as_str().expect("it has one")).collect();
@@ -141,9 +141,9 @@ fn actors_write_only_to_their_sandbox_and_allowed_folders() {
     let words = ["run", "--confine", "auto", "--allow-write", "given", "--", "sh", "-c", &script];
     program.check(program.command_of(&words).env("HOME", program.path("user"))).success();
     let shown = text(&program.run("plan show @latest").success());
-    let line = shown.lines().find(|line| line.starts_with("runs ")).expect("how it was run is shown");
+    let line = shown.lines().find(|line| line.starts_with("  runs ")).expect("how it was run is shown");
     let is_confined = !line.contains("confined: none");
-    assert!(line.ends_with(&format!("may also write to {folder}user/known, {folder}given")), "{line}");
+    assert!(line.ends_with(&format!("may write to {folder}user/known, {folder}given")), "{line}");
     assert!(program.path("user/known/made").exists() && program.path("given/made").exists());
     assert_eq!(program.path("other/made").exists(), !is_confined);
 }

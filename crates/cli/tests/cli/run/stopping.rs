@@ -71,10 +71,7 @@ fn ctrl_c_ends_the_actors_and_keeps_finished_nodes() {
     check_gone(&program, "out/pid");
     assert!(said.contains("was cancelled: 1 of 2 nodes succeeded"), "{said}");
     let shown = text(&program.run("plan show work").success());
-    assert!(
-        shown.contains("node first    succeeded") && shown.contains("node endless  cancelled"),
-        "{shown}"
-    );
+    assert!(shown.contains("first    succeeded") && shown.contains("endless  cancelled"), "{shown}");
     program.write("out/go", "");
     program.run("run --resume work --apply").success();
     assert_eq!(program.text("out/first"), "ran\n", "what had finished is not run again");
@@ -110,7 +107,7 @@ fn a_run_ends_soon_after_its_plan_is_cancelled() {
     assert!(said.contains("endless: cancelled") && !said.contains("--resume"), "{said}");
     check_gone(&program, "out/pid");
     let shown = text(&program.run("plan show work").success());
-    assert!(shown.contains("cancelled: ") && shown.contains("node endless  cancelled"), "{shown}");
+    assert!(shown.contains("): cancelled") && shown.contains("endless  cancelled"), "{shown}");
 }
 
 #[test]
@@ -123,10 +120,7 @@ fn cancelling_a_plan_ends_the_nodes_of_its_killed_run() {
     drop(lines);
     program.run("plan cancel work").success();
     let shown = text(&program.run("plan show work").success());
-    assert!(
-        shown.contains("node first    succeeded") && shown.contains("node endless  cancelled"),
-        "{shown}"
-    );
+    assert!(shown.contains("first    succeeded") && shown.contains("endless  cancelled"), "{shown}");
     check_gone(&program, "out/pid");
 }
 
@@ -144,12 +138,12 @@ fn output_is_followed_while_actors_run() {
         ),
     );
     let (mut run, lines) = started(program.command("run plan.toml --allow-write out"), "slow | first");
-    let (mut one, of_one) = started(program.command("plan logs work slow --follow"), "first");
-    let (mut all, of_all) = started(program.command("plan logs work --follow"), "slow | first");
-    let (mut latest, of_latest) = started(program.command("plan logs @latest slow --follow"), "first");
+    let (mut one, of_one) = started(program.command("logs work slow --follow"), "first");
+    let (mut all, of_all) = started(program.command("logs work --follow"), "slow | first");
+    let (mut latest, of_latest) = started(program.command("logs @latest slow --follow"), "first");
     // A newer plan does not take over.
     program.run("plan create --name newer").success();
-    let (mut stopped, of_stopped) = started(program.command("plan logs work slow -f"), "first");
+    let (mut stopped, of_stopped) = started(program.command("logs work slow -f"), "first");
     kill_process(Pid::from_child(&stopped), Signal::INT).expect("it is there");
     assert_eq!(stopped.wait().expect("it ends").code(), Some(130));
     drop(of_stopped);
@@ -164,7 +158,7 @@ fn output_is_followed_while_actors_run() {
     for child in [&mut run, &mut one, &mut all, &mut latest] {
         assert!(child.wait().expect("it ends").success());
     }
-    let followed = text(&program.run("plan logs work slow --follow --format json").success());
+    let followed = text(&program.run("logs work slow --follow --format json").success());
     let events: Vec<&str> = followed.lines().collect();
     assert!(events[0].contains("following") && events[events.len() - 1].contains("\"end\""), "{followed}");
 }

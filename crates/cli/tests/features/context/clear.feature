@@ -7,7 +7,7 @@ Feature: Clear empties a context, remove deletes it, and both ask for confirmati
   Scenario Outline: Without a terminal, both need --yes
     When I run "<command>"
     Then it ends with 2
-    And standard error contains "needs `--yes`"
+    And standard error contains "add --yes to"
     And the context "chat" is as it was
 
     Examples:

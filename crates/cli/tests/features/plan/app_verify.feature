@@ -5,5 +5,5 @@ Feature: After an apply every declared path holds the declared content
     Given the plan "work" changes 12 files over 2 folders
     When I run "agents plan apply work"
     Then it ends with 0
-    And standard output contains "applied 12 files"
+    And standard error contains "applied 12 files"
     And all 12 files are new

@@ -17,5 +17,5 @@ Feature: A diff shows real hunks and counts
     Then standard output contains "-two"
     And standard output contains "GIT binary patch"
     When I run "agents plan diff work --stat"
-    Then standard output contains "binary, 0 -> 4 bytes"
+    Then standard output contains "binary, 0 B -> 4 B"
     And standard output contains "2 files changed"

@@ -6,6 +6,6 @@ Feature: A changeset is found by another process right after its start
     When "coder" starts a changeset of "work"
     And I run "agents changeset list work"
     Then it ends with 0
-    And standard output contains "coder  0 changes"
+    And standard output contains "coder        0  open"
     When I run "agents changeset show {coder}"
-    Then standard output contains "of plan"
+    Then standard output contains "in plan"

@@ -7,7 +7,7 @@ Feature: Every change is credited to the actor who recorded it
     When 8 actors of "work" record 5 files of their own each, all at once
     Then every changeset of "work" holds 5 files of its own actor and no others
     And I run "agents plan show work"
-    And standard output contains "ready: "
+    And standard output contains ": ready"
 
   Scenario: Starting a second changeset does not redirect the first
     Given a plan "work" for the project

@@ -1,7 +1,7 @@
 @case-cln-keep
-Feature: Clean-up keeps work that was not applied
+Feature: Prune keeps plans that were not applied
 
-  Scenario: It goes only when its plan is named and forced
+  Scenario: Force removes a named plan
     Given the file "a.txt" says:
       """
       one
@@ -12,9 +12,9 @@ Feature: Clean-up keeps work that was not applied
       """
     And a plan "work" for the project
     And "coder" has changed "a.txt" to "new"
-    When I run "agents plan clean --yes"
-    Then standard output contains "1 plan with work that was not applied kept"
-    When I run "agents plan clean work --yes"
+    When I run "agents plan prune --yes"
+    Then standard error contains "keeps 1 plan: not applied"
+    When I run "agents plan prune work --yes"
     Then it ends with 4
-    When I run "agents plan clean work --force --yes"
+    When I run "agents plan prune work --force --yes"
     Then it ends with 0

@@ -15,4 +15,4 @@ Feature: A step that the table does not allow says where the plan stands and wha
     And I run "agents plan apply work"
     Then it ends with 4
     And standard error contains "cannot be applied: it is cancelled (given up; recorded changes are kept)"
-    And standard error contains "create another one with `agents plan create`"
+    And standard error contains "agents plan create"

@@ -17,4 +17,4 @@ Feature: A state is reported only from what was persisted
     Then it ends with 4
     And standard output is ""
     When I run "agents plan show work"
-    Then standard output contains "conflict: "
+    Then standard output contains ": conflict"

@@ -30,8 +30,8 @@ Feature: Changes by a shell command, a script or a child process count like any 
     When I run "agents plan diff work --stat"
     Then standard output contains "edited.txt"
     And standard output contains "made.txt (new)"
-    And standard output contains "gone.txt (gone)"
-    And standard output contains "moved.txt -> there.txt"
+    And standard output contains "gone.txt (deleted)"
+    And standard output contains "moved.txt => there.txt"
     And standard output contains "work.sh"
     When I run "agents plan apply work"
     Then it ends with 0

@@ -1,7 +1,7 @@
 @case-cln-keep
-Feature: Clean-up keeps the work of a run that was not applied
+Feature: Prune keeps runs that were not applied
 
-  Scenario: It goes only when its plan is named and forced
+  Scenario: Prune removes an applied plan and its sandboxes
     Given a project
     And the file "plan.toml" says:
       """
@@ -11,13 +11,13 @@ Feature: Clean-up keeps the work of a run that was not applied
       run = "echo new > made.txt"
       """
     When I run "agents run plan.toml"
-    And I run "agents plan clean --yes"
-    Then standard output contains "1 plan with work that was not applied kept"
-    When I run "agents plan clean work --yes"
+    And I run "agents plan prune --yes"
+    Then standard error contains "keeps 1 plan: not applied"
+    When I run "agents plan prune work --yes"
     Then it ends with 4
     When I run "agents plan apply work"
     Then it ends with 0
     And the file "made.txt" is "new"
-    When I run "agents plan clean --yes"
-    Then standard output contains "1 plan removed"
+    When I run "agents plan prune --yes"
+    Then standard error contains "removed 1 plan"
     And no copies of actors are left

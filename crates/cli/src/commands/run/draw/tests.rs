@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use super::{Size, frame, table, time};
 use crate::commands::run::model::{Mark, RowState, RunModel};
-use crate::look::{Look, Paint};
+use crate::style::{Paint, Style};
 
 const WIDE: Size = Size { columns: 80, lines: 24 };
 
 fn plain() -> Paint {
-    Look::json().paint()
+    Style::json().paint()
 }
 
 fn seconds(seconds: f64) -> Duration {

@@ -1,6 +1,4 @@
-//! How the program looks to whoever reads it: format, colours, and how much is said.
-//!
-//! Colour never carries meaning alone.
+//! Output style: format, colours and verbosity. Colour never carries meaning alone.
 
 use std::fmt::{self, Display};
 use std::io::{self, IsTerminal};
@@ -10,12 +8,12 @@ use owo_colors::OwoColorize;
 use serde::Serialize;
 
 use crate::args::GlobalArgs;
-use crate::escape::{blotted, escaped};
+use crate::escape::{escaped, replace_controls};
 
-/// How to print.
+/// Output format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub(crate) enum Format {
-    /// Colours and signs, for a terminal
+    /// Colours and symbols, for a terminal
     Rich,
     /// Plain ASCII text
     Plain,
@@ -23,34 +21,34 @@ pub(crate) enum Format {
     Json,
 }
 
-/// When to use colours.
+/// Use of colours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal, unless NO_COLOR is set; elsewhere if CLICOLOR_FORCE is
+    /// On a terminal unless NO_COLOR is set; elsewhere if CLICOLOR_FORCE is set
     Auto,
-    /// Also in a pipe
+    /// Everywhere, also in a pipe
     Always,
-    /// Not even on a terminal
+    /// Nowhere
     Never,
 }
 
-/// How much is said beside the answer.
+/// Amount of text beside the data.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Volume {
+pub(crate) enum Verbosity {
     Quiet,
-    Usual,
+    Normal,
     Verbose,
 }
 
-/// How the program looks to whoever reads it.
+/// Format, colours and verbosity of one invocation.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Look {
+pub(crate) struct Style {
     pub(crate) format: Format,
     pub(crate) color: Color,
-    pub(crate) volume: Volume,
+    pub(crate) verbosity: Verbosity,
 }
 
-/// How much something that is told weighs.
+/// Severity of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Level {
@@ -59,63 +57,75 @@ pub(crate) enum Level {
     Note,
 }
 
-impl Look {
-    /// By the layers.
-    pub(crate) fn of_preferences(preferences: &Preferences, args: &GlobalArgs) -> Look {
-        let color = word(&preferences.color).unwrap_or(Color::Auto);
-        Look { format: chosen(word(&preferences.format), color), color, volume: volume(args) }
+impl Style {
+    /// Reads the style from configuration, and verbosity from flags.
+    pub(crate) fn from_preferences(preferences: &Preferences, args: &GlobalArgs) -> Style {
+        let color = parse(&preferences.color).unwrap_or(Color::Auto);
+        Style {
+            format: format_or_default(parse(&preferences.format), color),
+            color,
+            verbosity: verbosity(args),
+        }
     }
 
-    /// By flags, and the variable of the format, alone: for commands that read no configuration.
-    pub(crate) fn of_flags(args: &GlobalArgs) -> Look {
+    /// Reads the style from flags and the format variable alone, for commands that read no configuration.
+    pub(crate) fn from_flags(args: &GlobalArgs) -> Style {
         let color = args.color.unwrap_or(Color::Auto);
-        let by_variable = || variable_of_format().as_deref().and_then(word);
-        Look { format: chosen(args.look().or_else(by_variable), color), color, volume: volume(args) }
+        let from_variable = || format_variable().as_deref().and_then(parse);
+        Style {
+            format: format_or_default(args.output_format().or_else(from_variable), color),
+            color,
+            verbosity: verbosity(args),
+        }
     }
 
-    pub(crate) fn json() -> Look {
-        Look { format: Format::Json, color: Color::Auto, volume: Volume::Usual }
+    /// The default style, for errors before options are known.
+    pub(crate) fn default_for_terminal() -> Style {
+        Style { format: format_or_default(None, Color::Auto), ..Style::json() }
     }
 
-    /// How text is made up.
+    pub(crate) fn json() -> Style {
+        Style { format: Format::Json, color: Color::Auto, verbosity: Verbosity::Normal }
+    }
+
     pub(crate) fn paint(self) -> Paint {
         Paint { is_rich: self.format == Format::Rich }
     }
 
-    /// Whether the environment wants JSON.
-    pub(crate) fn variable_asks_for_json() -> bool {
-        variable_of_format().is_some_and(|format| format == Format::Json.to_string())
+    /// Returns true if the environment selects JSON.
+    pub(crate) fn variable_selects_json() -> bool {
+        format_variable().is_some_and(|format| format == Format::Json.to_string())
     }
 }
 
-fn variable_of_format() -> Option<String> {
+fn format_variable() -> Option<String> {
     std::env::var("CLEVERAGENTS_CORE_FORMAT").ok()
 }
 
-fn word<T: clap::ValueEnum>(name: &str) -> Option<T> {
+fn parse<T: clap::ValueEnum>(name: &str) -> Option<T> {
     T::from_str(name, false).ok()
 }
 
-/// Rich on a terminal, and where somebody wants colours all the same.
-fn chosen(format: Option<Format>, color: Color) -> Format {
+/// Defaults to rich on a terminal and where colours are forced, to plain elsewhere.
+fn format_or_default(format: Option<Format>, color: Color) -> Format {
     let is_forced = match color {
         Color::Always => true,
         Color::Auto => std::env::var_os("CLICOLOR_FORCE").is_some_and(|force| force != "0"),
         Color::Never => false,
     };
-    let usual = if is_forced || io::stdout().is_terminal() { Format::Rich } else { Format::Plain };
-    format.unwrap_or(usual)
+    let default = if is_forced || io::stdout().is_terminal() { Format::Rich } else { Format::Plain };
+    format.unwrap_or(default)
 }
 
-fn volume(args: &GlobalArgs) -> Volume {
+fn verbosity(args: &GlobalArgs) -> Verbosity {
     match (args.quiet, args.verbose) {
-        (true, _) => Volume::Quiet,
-        (_, true) => Volume::Verbose,
-        _ => Volume::Usual,
+        (true, _) => Verbosity::Quiet,
+        (_, true) => Verbosity::Verbose,
+        _ => Verbosity::Normal,
     }
 }
 
-/// Makes text stand out where the format has it.
+/// Styles text in the rich format, and leaves it as it is in the others.
 #[derive(Clone, Copy)]
 pub(crate) struct Paint {
     is_rich: bool,
@@ -138,12 +148,12 @@ impl Paint {
         if self.is_rich { text.red().bold().to_string() } else { text.to_string() }
     }
 
-    /// A sign where signs can be shown, letters elsewhere.
-    pub(crate) fn sign(self, rich: &'static str, plain: &'static str) -> &'static str {
+    /// Returns a symbol in the rich format, a word or letter elsewhere.
+    pub(crate) fn symbol(self, rich: &'static str, plain: &'static str) -> &'static str {
         if self.is_rich { rich } else { plain }
     }
 
-    /// A patch, with colours for what goes and what comes.
+    /// Colours the headers, added and removed lines of a patch.
     pub(crate) fn patch(self, patch: &[u8]) -> Vec<u8> {
         if !self.is_rich {
             return patch.to_vec();
@@ -168,7 +178,7 @@ impl Paint {
         painted
     }
 
-    /// Something that is told, with the position it is about, its causes and a hint.
+    /// Formats a message: a sentence, the location it is about, details and hints, one a line.
     pub(crate) fn message(self, level: Level, problem: &Problem) -> String {
         let level = match level {
             Level::Error => self.bad("error"),
@@ -177,20 +187,24 @@ impl Paint {
         };
         let mut text = format!("{level}: {}\n", escaped(&problem.message));
         text.extend(problem.location.iter().map(|location| self.location(location)));
-        text.extend(problem.causes.iter().map(|cause| format!("  because: {}\n", escaped(cause))));
-        let heads = ["  hint: "].into_iter().chain(std::iter::repeat("        "));
-        text.extend(heads.zip(&problem.hint).map(|(head, hint)| format!("{head}{}\n", escaped(hint))));
-        text
+        text.extend(problem.causes.iter().map(|cause| format!("  {}\n", escaped(cause))));
+        text + &self.hints(&problem.hint)
     }
 
-    /// The line, with a caret under the position.
+    /// Formats hints, one a line: `hint:` stands before the first, the others are aligned with it.
+    pub(crate) fn hints(self, hints: &[String]) -> String {
+        let labels = ["  hint: "].into_iter().chain(std::iter::repeat("        "));
+        labels.zip(hints).map(|(label, hint)| format!("{label}{}\n", escaped(hint))).collect()
+    }
+
+    /// Formats an excerpt with a caret below the position.
     fn location(self, location: &Location) -> String {
         let number = location.line.to_string();
         let margin = " ".repeat(number.len());
-        // Tabs stay tabs, so that the caret is under its character whatever their width.
+        // Tabs stay tabs, so that the caret is below its character whatever their width.
         let before: String = location.excerpt.chars().take(location.caret).map(blank).collect();
         let Location { file, line, column, byte_offset, excerpt, .. } = location;
-        let (file, excerpt) = (escaped(file), blotted(excerpt));
+        let (file, excerpt) = (escaped(file), replace_controls(excerpt));
         format!(
             "  {margin}--> {file}:{line}:{column} (byte {byte_offset})\n  {margin} |\n  {number} | {excerpt}\n  {margin} | {before}{}\n",
             self.bad("^")

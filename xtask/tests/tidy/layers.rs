@@ -1,4 +1,4 @@
-//! Which crate may use which: arrows point down only.
+//! Layers: a crate may use crates of lower layers only.
 
 use crate::workspace::{Dependency, DependencyKind};
 
@@ -11,10 +11,10 @@ const LAYERS: &[&[&str]] = &[
     &["cli", "server", "python"],
 ];
 
-/// May use any layer; is used by tests only.
+/// May use any layer; only tests use it.
 const TEST_KIT: &str = "testkit";
 
-/// Uses no layer, is used by none.
+/// Uses no crate, and no crate uses it.
 const COMMANDS: &str = "xtask";
 
 pub(crate) fn problems(dependencies: &[Dependency]) -> Vec<String> {
@@ -29,11 +29,11 @@ fn problem(dependency: &Dependency) -> Option<String> {
         (_, TEST_KIT) => "the test kit may only be a dev-dependency".to_owned(),
         (COMMANDS, _) => "the project's own commands use no crate of it".to_owned(),
         _ => match (from == TEST_KIT, layer(from), layer(to)) {
-            (_, _, None) => format!("give {to} a layer in xtask/tests/tidy/arrows.rs"),
+            (_, _, None) => format!("give {to} a layer in xtask/tests/tidy/layers.rs"),
             (true, _, Some(_)) => return None,
-            (_, None, _) => format!("give {from} a layer in xtask/tests/tidy/arrows.rs"),
+            (_, None, _) => format!("give {from} a layer in xtask/tests/tidy/layers.rs"),
             (_, Some(above), Some(below)) if above > below => return None,
-            _ => "arrows point to lower layers only".to_owned(),
+            _ => "only crates of lower layers may be used".to_owned(),
         },
     };
     Some(format!("{from} uses {to}: {reason}"))
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arrow_down_is_fine() {
+    fn a_lower_layer_may_be_used() {
         check("cli", "filetx", Normal, None);
         check("plan", "store", Normal, None);
         check("cli", "api", Normal, None);
@@ -74,14 +74,24 @@ mod tests {
     }
 
     #[test]
-    fn an_arrow_up_or_sideways_is_a_problem() {
-        check("filetx", "cli", Normal, Some("filetx uses cli: arrows point to lower layers only"));
-        check("config", "context", Normal, Some("config uses context: arrows point to lower layers only"));
-        check("filetx", "plan", Development, Some("filetx uses plan: arrows point to lower layers only"));
+    fn a_higher_or_equal_layer_is_a_problem() {
+        check("filetx", "cli", Normal, Some("filetx uses cli: only crates of lower layers may be used"));
+        check(
+            "config",
+            "context",
+            Normal,
+            Some("config uses context: only crates of lower layers may be used"),
+        );
+        check(
+            "filetx",
+            "plan",
+            Development,
+            Some("filetx uses plan: only crates of lower layers may be used"),
+        );
     }
 
     #[test]
-    fn the_test_kit_is_for_tests() {
+    fn only_tests_use_the_test_kit() {
         check(
             "config",
             "testkit",
@@ -91,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_commands_stand_apart() {
+    fn the_commands_share_no_dependency() {
         check("cli", "xtask", Development, Some("cli uses xtask: nothing uses the project's own commands"));
         check(
             "xtask",
@@ -103,12 +113,12 @@ mod tests {
 
     #[test]
     fn a_new_crate_needs_a_layer() {
-        check("cli", "news", Normal, Some("cli uses news: give news a layer in xtask/tests/tidy/arrows.rs"));
+        check("cli", "news", Normal, Some("cli uses news: give news a layer in xtask/tests/tidy/layers.rs"));
         check(
             "news",
             "filetx",
             Normal,
-            Some("news uses filetx: give news a layer in xtask/tests/tidy/arrows.rs"),
+            Some("news uses filetx: give news a layer in xtask/tests/tidy/layers.rs"),
         );
     }
 }
