@@ -195,8 +195,8 @@ impl Plans {
         Ok(Report { plan, files: join_renames(reports), remaining, recovered, dry_run: false })
     }
 
-    /// Reports what an apply would do, to the files as an interrupted apply would leave them. Writes
-    /// nothing.
+    /// Reports what an apply would do, to the files as an interrupted apply would leave them.
+    /// Writes nothing.
     fn preview(&self, host: &Host, plan: &Plan, request: &ApplyRequest) -> Result<Report> {
         check_state(plan)?;
         let deltas = self.deltas(plan.id, &Selection::default())?;

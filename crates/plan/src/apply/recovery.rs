@@ -21,7 +21,8 @@ use crate::{
 };
 
 impl Plans {
-    /// Finishes interrupted applies in these roots. Waits for an apply in progress, as for any lock.
+    /// Finishes interrupted applies in these roots. Waits for an apply in progress, as for any
+    /// lock.
     ///
     /// Any number of processes may call this at the same time: one finishes each apply. A failure
     /// leaves it to the next call.
@@ -99,8 +100,8 @@ impl Plans {
         if !self.is_local_apply(host, plan)? {
             return Err(Error::OtherMachine { plan: plan.id, machine: intent.machine });
         }
-        // An apply holds these locks to its end. A plan that is still *applying* under the locks was
-        // interrupted.
+        // An apply holds these locks to its end. A plan that is still *applying* under the locks
+        // was interrupted.
         let mut trees = host.open(&plan.roots)?;
         // The process that held the locks may have finished it, and the plan may have been removed.
         let Some(plan) = self.try_get(plan.id)? else { return Ok(None) };
@@ -229,8 +230,8 @@ fn recovered_transaction<'a>(
     trees.recovered().iter().find(|found| transaction_text(found.id) == transaction)
 }
 
-/// Counts a file that was changed after it was published as applied: an undo refuses it as modified.
-/// A file that was changed before stays drifted.
+/// Counts a file that was changed after it was published as applied: an undo refuses it as
+/// modified. A file that was changed before stays drifted.
 fn correct_published(report: &mut FileReport, kept: &[filetx::Preserved]) {
     let is_file = report.after.as_ref().is_some_and(|after| after.kind == ContentKind::File);
     let has_content = is_file && matches!(report.change, ChangeKind::Create | ChangeKind::Modify);

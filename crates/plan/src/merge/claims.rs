@@ -1,5 +1,5 @@
-//! Claims: the change that each changeset makes at each path, before anything is merged; which file it is about, and which claims a
-//! resolution supersedes.
+//! Claims: the change that each changeset makes at each path, before anything is merged; which file
+//! it is about, and which claims a resolution supersedes.
 
 use std::collections::BTreeMap;
 
@@ -14,14 +14,17 @@ pub(crate) struct Claim {
     /// Index of the changeset among those that are combined.
     pub order: usize,
     pub attribution: Attribution,
-    /// Content that the root held when the change was recorded; for a changeset that builds on others, when the first of them was.
+    /// Content that the root held when the change was recorded; for a changeset that builds on
+    /// others, when the first of them was.
     pub root_base: Option<Content>,
     /// Whether its changeset started from an earlier claim of the path.
     pub builds_on_earlier: bool,
-    /// Content that the change is against. Equals `root_base`, unless the file comes from another path.
+    /// Content that the change is against. Equals `root_base`, unless the file comes from another
+    /// path.
     pub base: Option<Content>,
     pub after: Option<Content>,
-    /// Path of the file in the root; for a new file, the claimed path. Contents of files with different origins are never compared.
+    /// Path of the file in the root; for a new file, the claimed path. Contents of files with
+    /// different origins are never compared.
     pub origin: PathBytes,
     /// Whether the claim is an edit that followed a rename of its file to this path.
     pub moved_by_rename: bool,
@@ -47,11 +50,13 @@ impl Claim {
     }
 }
 
-/// Claims by path, in the order of the changesets. Edits are at the paths to which their files were renamed.
+/// Claims by path, in the order of the changesets. Edits are at the paths to which their files were
+/// renamed.
 #[derive(Debug, Default)]
 pub(crate) struct Claims {
     pub paths: BTreeMap<PathKey, Vec<Claim>>,
-    /// Renames of files that an earlier changeset left at their path: old path, origin of the file, new path.
+    /// Renames of files that an earlier changeset left at their path: old path, origin of the file,
+    /// new path.
     pub chained_renames: Vec<(PathKey, PathBytes, PathKey)>,
 }
 
@@ -59,7 +64,8 @@ impl Claims {
     pub(crate) fn of(changesets: &[ChangesetDelta]) -> Self {
         let mut claims = Self::default();
         for (order, delta) in changesets.iter().enumerate() {
-            // A resolution supersedes the claims in conflict, among them edits that followed a rename.
+            // A resolution supersedes the claims in conflict, among them edits that followed a
+            // rename.
             if delta.changes.values().any(|change| change.resolves) {
                 claims.follow_renames();
             }
@@ -82,7 +88,8 @@ impl Claims {
                 continue;
             }
             self.chained_renames.push((old.clone(), source.origin.clone(), key.clone()));
-            // The earlier claim moves with its file; the claim at the old path is about the root's file there.
+            // The earlier claim moves with its file; the claim at the old path is about the root's
+            // file there.
             if let Some(claim) = new.remove(&old).filter(|claim| claim.root_base.is_some()) {
                 let (base, origin) = (claim.root_base.clone(), old.path.clone());
                 new.insert(old, Claim { base, builds_on_earlier: false, origin, ..claim });
@@ -127,15 +134,17 @@ impl Claims {
         earlier.rfind(|claim| delta.builds_on.contains(&claim.attribution.changeset))
     }
 
-    /// The claim that left the file which a changeset found at a path; `None` for a file of the root.
+    /// The claim that left the file which a changeset found at a path; `None` for a file of the
+    /// root.
     fn source(&self, delta: &ChangesetDelta, key: &PathKey, content: &Option<Content>) -> Option<&Claim> {
         content.as_ref()?;
         let by_content = || self.paths.get(key).into_iter().flatten().rfind(|claim| claim.after == *content);
         self.built_on(delta, key).filter(|claim| claim.after.is_some()).or_else(by_content)
     }
 
-    /// Has a resolution supersede all earlier claims of its path. It is about the file of the claims that it agrees with. Renames of other
-    /// files to the path are reverted; all of them, when the path is to be absent.
+    /// Has a resolution supersede all earlier claims of its path. It is about the file of the
+    /// claims that it agrees with. Renames of other files to the path are reverted; all of them,
+    /// when the path is to be absent.
     fn resolve(&mut self, key: &PathKey, resolution: &mut Claim) {
         let earlier = self.paths.remove(key).unwrap_or_default();
         resolution.supersedes = authors(&earlier);
@@ -176,7 +185,8 @@ pub(crate) fn all_equal(claims: &[Claim]) -> bool {
     claims.iter().all(|claim| claim.after == claims[0].after)
 }
 
-/// Content that the root must hold: the base of the last claim that does not build on an earlier one.
+/// Content that the root must hold: the base of the last claim that does not build on an earlier
+/// one.
 pub(crate) fn root_base(claims: &[Claim]) -> Option<Content> {
     let builds_on_earlier = |index: usize| {
         let claim = &claims[index];

@@ -19,10 +19,11 @@ pub struct Conflict {
     pub sides: Vec<Side>,
     /// The lines in conflict; empty when it is not about lines.
     pub hunks: Vec<ConflictHunk>,
-    /// Other paths of the conflict: new names, files in a folder that is a file elsewhere. A resolution reverts those of the actors it does
-    /// not take.
+    /// Other paths of the conflict: new names, files in a folder that is a file elsewhere. A
+    /// resolution reverts those of the actors it does not take.
     pub others: Vec<OtherPath>,
-    /// Paths from which files were renamed to these. They stay unchanged until the conflict is resolved.
+    /// Paths from which files were renamed to these. They stay unchanged until the conflict is
+    /// resolved.
     pub old_names: Vec<PathBytes>,
 }
 
@@ -55,7 +56,8 @@ pub enum ConflictKind {
     FileType,
     /// Both renamed it, to different names; or one renamed it and the other deleted it.
     Renamed,
-    /// Different files got the same path: one by a rename, the other by a rename too, or it was created, edited or deleted there.
+    /// Different files got the same path: one by a rename, the other by a rename too, or it was
+    /// created, edited or deleted there.
     SamePath,
     /// One needs a folder where the other has a file.
     Folder,
@@ -75,7 +77,8 @@ pub struct Side {
     pub after: Option<Content>,
 }
 
-/// Lines in conflict between two sides; of three sides in conflict, each pair has its own. Lines include their line feeds.
+/// Lines in conflict between two sides; of three sides in conflict, each pair has its own. Lines
+/// include their line feeds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ConflictHunk {
     /// First line in the base, from 1.

@@ -1,4 +1,5 @@
-//! Three-way merge of one path: content, file type and permission bits. Pure but for the contents that it reads.
+//! Three-way merge of one path: content, file type and permission bits. Pure but for the contents
+//! that it reads.
 
 use store::{Content, ContentKind};
 

@@ -1,6 +1,8 @@
-//! Deltas: the entries of one changeset folded into one final change per path, against the base of the first entry.
+//! Deltas: the entries of one changeset folded into one final change per path, against the base of
+//! the first entry.
 //!
-//! Pure. A rename is a deletion of one path and a creation of another that remembers its source. A path that ends as it began has no change.
+//! Pure. A rename is a deletion of one path and a creation of another that remembers its source. A
+//! path that ends as it began has no change.
 
 use std::collections::BTreeMap;
 
@@ -64,7 +66,8 @@ pub struct FinalChange {
     pub at: Time,
     /// Sequence number of the last entry.
     pub sequence: u64,
-    /// Whether it resolves a conflict: it supersedes all changes of the path in changesets that were started before.
+    /// Whether it resolves a conflict: it supersedes all changes of the path in changesets that
+    /// were started before.
     pub resolves: bool,
 }
 
@@ -90,7 +93,8 @@ pub fn fold<'a>(
         match &entry.operation {
             Operation::Rename { to } => {
                 let old = put(&mut changes, key.clone(), entry, entry.before.clone(), None);
-                // A file renamed twice comes from its first path; a file created here comes from none.
+                // A file renamed twice comes from its first path; a file created here comes from
+                // none.
                 let (from, base) = match (old.renamed_from.take(), old.renamed_base.take()) {
                     (Some(from), base) => (Some(from), base),
                     (None, _) if old.base.is_some() => (Some(entry.path.clone()), old.base.clone()),

@@ -1,7 +1,8 @@
 //! Diff and three-way merge of texts by lines. Pure.
 //!
-//! The time of a comparison is bounded: the algorithm gives up on the shortest difference where that would take long, as git does. The
-//! merge works on two lists of differing ranges; merge libraries compare without a bound.
+//! The time of a comparison is bounded: the algorithm gives up on the shortest difference where
+//! that would take long, as git does. The merge works on two lists of differing ranges; merge
+//! libraries compare without a bound.
 
 use std::ops::Range;
 
@@ -20,7 +21,8 @@ pub(crate) fn lines(text: &[u8]) -> Vec<&[u8]> {
     text.split_inclusive(|byte| *byte == b'\n').collect()
 }
 
-/// Number of lines of two texts above which texts of mostly repeated lines are not compared line by line.
+/// Number of lines of two texts above which texts of mostly repeated lines are not compared line by
+/// line.
 const REPEATING_LINES_MAX: usize = 100_000;
 
 /// Ranges of lines in which two texts differ, shifted to where people expect them.
@@ -47,7 +49,8 @@ fn one_range<T>(input: &InternedInput<T>) -> Vec<DiffRange> {
     if hunk.before.is_empty() && hunk.after.is_empty() { Vec::new() } else { vec![hunk] }
 }
 
-/// Merges the changes of both sides, or gives the conflicts. Changes of adjacent lines conflict too: neither side saw both.
+/// Merges the changes of both sides, or gives the conflicts. Changes of adjacent lines conflict
+/// too: neither side saw both.
 pub(crate) fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Result<Vec<u8>, Vec<ConflictHunk>> {
     let texts = [lines(base), lines(ours), lines(theirs)];
     let mut sides = [SideCursor::new(diff_ranges(base, ours)), SideCursor::new(diff_ranges(base, theirs))];

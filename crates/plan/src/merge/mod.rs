@@ -1,4 +1,5 @@
-//! Merge: combines the changesets of a plan into one final change or one conflict per path. Pure: contents come in through [`BlobSource`].
+//! Merge: combines the changesets of a plan into one final change or one conflict per path. Pure:
+//! contents come in through [`BlobSource`].
 
 pub(crate) mod claims;
 pub(crate) mod conflict;
@@ -107,7 +108,8 @@ impl Combined {
     }
 }
 
-/// Combines changesets, each after those that it builds on. The result does not depend on which finished first.
+/// Combines changesets, each after those that it builds on. The result does not depend on which
+/// finished first.
 pub fn combine(
     changesets: &[ChangesetDelta],
     strategy: Strategy,

@@ -1,6 +1,8 @@
-//! Order of the changesets of nodes: which changeset of a node is accepted, and which changesets it builds on.
+//! Order of the changesets of nodes: which changeset of a node is accepted, and which changesets it
+//! builds on.
 //!
-//! A node may have been started several times, each time with its own changeset. The executor keeps [`NodeChangesets`] in the node's detail.
+//! A node may have been started several times, each time with its own changeset. The executor keeps
+//! [`NodeChangesets`] in the node's detail.
 
 use std::collections::HashMap;
 
@@ -13,7 +15,8 @@ use crate::{Error, Plans, Result};
 #[derive(Debug, Default)]
 pub(crate) struct NodeOrder(HashMap<NodeId, NodeChangesets>);
 
-/// Part of a node's detail that says how its changesets are combined. The rest of the detail belongs to the executor.
+/// Part of a node's detail that says how its changesets are combined. The rest of the detail
+/// belongs to the executor.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeChangesets {
     /// Changeset of the attempt that succeeded; no other of the node is combined.
@@ -51,9 +54,10 @@ impl NodeOrder {
         node.map(|node| &*node.builds_on).unwrap_or_default()
     }
 
-    /// Sorts the accepted changesets, given in the order in which they were started, so that the order does not depend on which node was
-    /// faster: nodes in the order of the plan, each after those that it builds on. A changeset without a node, and one that started from
-    /// another base, stays behind all that were started before it.
+    /// Sorts the accepted changesets, given in the order in which they were started, so that the
+    /// order does not depend on which node was faster: nodes in the order of the plan, each after
+    /// those that it builds on. A changeset without a node, and one that started from another base,
+    /// stays behind all that were started before it.
     pub(crate) fn sort(&self, changesets: Vec<Changeset>) -> Vec<Changeset> {
         let mut levels: HashMap<ChangesetId, usize> = HashMap::new();
         let (mut section, mut last, mut placed) = (0, None, Vec::with_capacity(changesets.len()));

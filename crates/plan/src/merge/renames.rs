@@ -1,6 +1,7 @@
 //! Renames: edits follow their file to its new path; renames that do not merge are conflicts. Pure.
 //!
-//! A file is identified by its path in the root. It may have one new path, and a path may belong to one file.
+//! A file is identified by its path in the root. It may have one new path, and a path may belong to
+//! one file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +25,8 @@ impl NewPaths {
 }
 
 impl Claims {
-    /// Moves edits of a file that another changeset renamed to its new path, where that is unambiguous.
+    /// Moves edits of a file that another changeset renamed to its new path, where that is
+    /// unambiguous.
     pub(crate) fn follow_renames(&mut self) {
         for (old, origin, new) in self.chained_renames.clone() {
             self.move_claims(&old, &new, |claim| claim.origin == origin && claim.after.is_some());
@@ -40,7 +42,8 @@ impl Claims {
         }
     }
 
-    /// Removes the claims of files that have two new paths, or a new path and a deletion, and returns the conflicts.
+    /// Removes the claims of files that have two new paths, or a new path and a deletion, and
+    /// returns the conflicts.
     pub(crate) fn take_rename_conflicts(&mut self) -> Vec<Conflict> {
         let mut conflicts = Vec::new();
         for (old, renamed) in self.renamed_files() {
@@ -52,7 +55,8 @@ impl Claims {
         conflicts
     }
 
-    /// Removes the claims of paths that different files got with different contents, and returns the conflicts.
+    /// Removes the claims of paths that different files got with different contents, and returns
+    /// the conflicts.
     pub(crate) fn take_path_conflicts(&mut self) -> Vec<Conflict> {
         let mut conflicts = Vec::new();
         for key in self.contested() {

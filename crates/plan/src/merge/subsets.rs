@@ -1,7 +1,9 @@
-//! Subsets of a plan's changesets, combined: the set of changesets that a path holds decides its content.
+//! Subsets of a plan's changesets, combined: the set of changesets that a path holds decides its
+//! content.
 //!
-//! Partial apply, remaining work and partial undo all combine here, in this one direction. A resolution holds for every subset: the change
-//! of an actor that it did not take does not return, and all names of a resolved file stay together.
+//! Partial apply, remaining work and partial undo all combine here, in this one direction. A
+//! resolution holds for every subset: the change of an actor that it did not take does not return,
+//! and all names of a resolved file stay together.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -98,7 +100,8 @@ impl<'a> Subsets<'a> {
         self.groups.iter().flatten()
     }
 
-    /// The changesets in effect at a path that holds `ids`: the last resolution among them supersedes all before it.
+    /// The changesets in effect at a path that holds `ids`: the last resolution among them
+    /// supersedes all before it.
     pub(crate) fn effective<'s>(&self, ids: &'s ChangesetIds, key: &PathKey) -> Cow<'s, ChangesetIds> {
         let Some(group) = self.group(key) else { return Cow::Borrowed(ids) };
         let is_resolution =

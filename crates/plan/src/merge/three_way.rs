@@ -1,4 +1,5 @@
-//! Three-way merge: the rule for a single value, and the merge of all claims of one file with the authors of every conflict.
+//! Three-way merge: the rule for a single value, and the merge of all claims of one file with the
+//! authors of every conflict.
 //!
 //! Pure but for the contents that it reads.
 
@@ -12,7 +13,8 @@ use crate::merge::delta::distinct;
 use crate::merge::lines::differs_at;
 use crate::{Attribution, BlobSource, Conflict, ConflictHunk, ConflictKind, PathKey, Result, UnstoredBlobs};
 
-/// Resolves a three-way merge in which at most one side changed the value, or both made the same change.
+/// Resolves a three-way merge in which at most one side changed the value, or both made the same
+/// change.
 pub(crate) fn resolve_trivial<T: PartialEq>(base: T, ours: T, theirs: T) -> Option<T> {
     if ours == theirs || theirs == base {
         Some(ours)
@@ -82,7 +84,8 @@ struct MergeState<'a> {
 }
 
 impl<'a> MergeState<'a> {
-    /// Rebases the merged claims onto the base of a claim: the file was edited outside of the plan before that claim was recorded.
+    /// Rebases the merged claims onto the base of a claim: the file was edited outside of the plan
+    /// before that claim was recorded.
     fn rebase(&mut self, claim: &'a Claim) -> Result<()> {
         let edited = claim.base.clone();
         let (base, ours) = (self.base.as_ref(), self.content.as_ref());
@@ -139,7 +142,8 @@ impl<'a> MergeState<'a> {
         Ok(())
     }
 
-    /// Authors among the merged claims who changed the lines of a hunk; all of them when none can be told.
+    /// Authors among the merged claims who changed the lines of a hunk; all of them when none can
+    /// be told.
     fn authors_of(&self, hunk: &ConflictHunk, base: Option<&Content>) -> Result<Vec<Attribution>> {
         let read = |content: Option<&Content>| match content {
             None => Ok(Some([].into())),

@@ -57,8 +57,8 @@ impl Plans {
     /// Returns the conflicts at a path, in any root, and the resolved ones that can be resolved
     /// again.
     ///
-    /// A resolution that later changes build on stays. So does one of several paths: another content
-    /// of one path would not bring back the changes of the others.
+    /// A resolution that later changes build on stays. So does one of several paths: another
+    /// content of one path would not bring back the changes of the others.
     pub fn resolvable(&self, plan: PlanId, path: &PathBytes, strategy: Strategy) -> Result<Vec<Conflict>> {
         let contents = StoredBlobs(self.store().as_ref());
         let all = self.deltas(plan, &Selection::default())?;
@@ -110,7 +110,8 @@ impl Plans {
         Ok(())
     }
 
-    /// Records the resolution in the plan's audit chain, and makes the plan ready without conflicts.
+    /// Records the resolution in the plan's audit chain, and makes the plan ready without
+    /// conflicts.
     fn note_resolution(
         &self,
         plan: &Plan,

@@ -58,8 +58,8 @@ pub enum ModifiedBy {
     },
     /// A program or person outside of any plan.
     Outside,
-    /// One of these plans, which were applied and pruned since, so that their changes are not known;
-    /// or a program or person outside of any plan.
+    /// One of these plans, which were applied and pruned since, so that their changes are not
+    /// known; or a program or person outside of any plan.
     Pruned {
         /// The plans.
         plans: Vec<PlanId>,
@@ -79,9 +79,9 @@ pub struct ModifiedFile {
 impl Plans {
     /// Undoes the applied changes of a plan.
     ///
-    /// A file that was modified since is [`Error::ModifiedSinceApply`], with the causes. The changes
-    /// of one actor are removed from files that others changed too, if those do not depend on them
-    /// ([`Error::DependentChanges`]). The undo is a plan, which can be undone.
+    /// A file that was modified since is [`Error::ModifiedSinceApply`], with the causes. The
+    /// changes of one actor are removed from files that others changed too, if those do not depend
+    /// on them ([`Error::DependentChanges`]). The undo is a plan, which can be undone.
     #[track_caller]
     pub fn undo(&self, host: &Host, plan: &Plan, request: &UndoRequest) -> Result<Report> {
         let id = plan.id;
