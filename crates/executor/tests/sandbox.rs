@@ -145,9 +145,9 @@ fn exclusions_are_noted() {
     assert_eq!(
         sandbox.notes,
         [
-            "git does not know this folder, so nothing counts as ignored",
-            "`.git` is a file that leads out of the root, so it is left out",
-            "1 FIFOs, sockets or devices are left out: socket",
+            "git does not know this folder, so no file counts as ignored",
+            "`.git` is a file that points outside the root, so it is excluded",
+            "1 FIFOs, sockets or devices are excluded: socket",
         ]
     );
     assert!(!sandbox.tree.join(".git").exists() && sandbox.tree.join("file").exists());
@@ -369,9 +369,10 @@ fn missing_folders_and_programs_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let missing = [folder.path().join("missing")];
     let error = spawn_confined(&mut Command::new("true"), Confine::Auto, &missing).unwrap_err();
-    assert!(error.to_string().ends_with("missing`"), "{error}");
+    let text = format!("cannot allow actors to write to `{}`", missing[0].display());
+    assert_eq!(error.to_string(), text);
     for confine in [Confine::Auto, Confine::Off] {
         let error = spawn_confined(&mut Command::new("no-such-program"), confine, &[]).unwrap_err();
-        assert_eq!(error.to_string(), "cannot start `no-such-program`");
+        assert_eq!(error.to_string(), "no-such-program: command not found");
     }
 }

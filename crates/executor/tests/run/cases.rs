@@ -290,7 +290,7 @@ fn continue_on_error_starts_dependent_nodes() {
     assert_eq!((summary.state, summary.files_changed), (State::Ready, 2));
     assert_eq!(
         fixture.resume(summary.plan).unwrap_err().to_string(),
-        format!("plan {} is ready: there is nothing to resume", summary.plan)
+        format!("plan {} is ready: nothing to resume", summary.plan)
     );
 }
 

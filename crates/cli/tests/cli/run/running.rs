@@ -35,7 +35,7 @@ next: agents plan diff @latest
     assert_eq!(program.text("a.txt"), "one\ntwo\nthree\nfour\nfive\n", "nothing is touched");
     program.run("plan show work").success().stderr_eq("").stdout_eq(str![[r#"
 plan [..] (work)
-ready: all changesets are closed; to be reviewed, resolved and applied
+ready: all changesets are closed; it can be reviewed and applied
 root [PLACE]
 runs [PLACE]/plan.toml, [..] nodes at once, confined: [..]
 made by ana at [..]

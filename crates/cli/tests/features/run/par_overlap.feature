@@ -1,5 +1,5 @@
 @case-par-overlap
-Feature: Two actors that touch one file are told of while they run
+Feature: Files that two actors change are reported while they run
 
   Scenario: Before the merge
     Given a project
@@ -21,7 +21,7 @@ Feature: Two actors that touch one file are told of while they run
       """
     And actors may write to a folder OUT
     When I start "agents run plan.toml --concurrency 2"
-    And I wait until it says "`a.txt`"
+    And I wait until it says "overlap: a.txt: "
     And I put "go" into OUT
     And it ends
     Then it ends with 0
