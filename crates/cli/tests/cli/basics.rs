@@ -25,7 +25,7 @@ fn short_help() {
 Run coding agents in parallel, review what they changed, apply or undo it
 
 Work
-  run          Run actors in parallel, each in its own copy of the project
+  run          Run actors, each in its own sandbox
   logs         Print what actors printed
 
 Review
