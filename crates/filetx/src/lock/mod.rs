@@ -251,7 +251,7 @@ pub struct SendGuard {
 }
 
 impl Guard {
-    /// Fails with [`Error::LockGone`] when the path no longer names the locked file, and in a
+    /// Fails with [`Error::LockFileReplaced`] if the path no longer names the locked file, and in a
     /// forked child.
     pub fn check(&self) -> Result<()> {
         self.entry.check()
@@ -259,7 +259,7 @@ impl Guard {
 }
 
 impl SendGuard {
-    /// Fails with [`Error::LockGone`] when the path no longer names the locked file, and in a
+    /// Fails with [`Error::LockFileReplaced`] if the path no longer names the locked file, and in a
     /// forked child.
     pub fn check(&self) -> Result<()> {
         self.entry.check()
