@@ -1,7 +1,7 @@
-//! Changesets: what `agents changeset` and other doors ask for.
+//! Changesets: start, record, seal and abandon.
 //!
-//! A door that is a process of its own for every call holds a changeset only as long as the call lasts: it takes the lease over, records
-//! and gives it back. So any process goes on where another one ended.
+//! Each call takes over the lease of a changeset, records and releases it, so that a frontend may be a new process for
+//! every call.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -20,11 +20,11 @@ use crate::plans::report::{ChangesetDetail, Closed, RecordedEntry};
 use crate::plans::root_path::{Below, below};
 use crate::{Error, Plans};
 
-/// From when on others may take over a changeset whose holder was killed: less than commands wait.
+/// Duration of a lease: shorter than commands wait, so that they can take over from a killed process.
 const HELD: Duration = Duration::from_secs(10);
-/// The permission bits of a base that is given and of nothing that is there.
+/// Permission bits of a given base whose path does not exist.
 pub(crate) const USUAL_MODE: u32 = 0o644;
-/// The most that is read of a patch, and of a file that is patched.
+/// Size limit of a patch, and of a patched file.
 pub(crate) const PATCH_BYTES_MAX: u64 = 64 << 20;
 
 /// A change of one path.
@@ -62,7 +62,7 @@ pub struct NewEntry {
 }
 
 impl Plans {
-    /// Starts a changeset for an actor. It is durable, and any process finds it.
+    /// Starts a changeset for an actor. It is durable, and any process can continue it.
     pub fn start_changeset(&self, plan: &Plan, actor: &Actor) -> Result<store::Changeset, Error> {
         let changeset = self.inner.context(plan.id)?.start_changeset(actor)?;
         let id = changeset.id();
@@ -70,14 +70,14 @@ impl Plans {
         Ok(self.inner.changeset(id)?)
     }
 
-    /// Records a change. When this returns it is durable.
+    /// Records a change durably.
     pub fn record(&self, changeset: &str, entry: &NewEntry) -> Result<RecordedEntry, Error> {
         let found = self.inner.find_changeset(changeset)?;
         let (id, plan) = (found.id, self.inner.get(found.plan)?);
         let context = self.inner.context(plan.id)?;
         let root = entry.root.as_ref().map(|root| context.root(&self.agents.absolute(root))).transpose()?;
         let Below { root, path } = below(&plan.roots, root.as_ref(), &entry.path)?;
-        // What is long to read is in the store before the changeset is taken.
+        // Stores large content before it takes the lease.
         let tool = entry.tool.as_deref().map(Tool::parse).transpose().map_err(plan::Error::from)?;
         let given =
             entry.base.as_ref().map(|file| self.base(file, &plan, root.as_ref(), &path)).transpose()?;
@@ -89,19 +89,19 @@ impl Plans {
         let recorded = self
             .act(&handle, &plan, root.as_ref(), &path, &entry.edit, content, given)
             .and_then(|(act, base)| Ok(handle.record(Change { root, path, edit: act, base, tool })?));
-        // Whether or not it was recorded; a lease that cannot be given back runs out.
+        // In both cases. A lease that cannot be released expires.
         let released = handle.release();
         let sequence = recorded?;
         drop(released);
         Ok(RecordedEntry { changeset: id.to_string(), sequence })
     }
 
-    /// Closes a changeset as whole. Its plan is ready when it was the last one.
+    /// Seals a changeset. Its plan becomes ready with the last one.
     pub fn seal(&self, changeset: &str) -> Result<Closed, Error> {
         let id = self.inner.find_changeset(changeset)?.id;
         let sealed = match self.take_over(id) {
             Ok(handle) => handle.seal()?,
-            // Sealing again changes nothing, but its plan may not have been made ready.
+            // Sealed before, but its plan may not be ready yet.
             Err(Error::Plan(plan::Error::Store(store::Error::Closed { status: Status::Sealed, .. }))) => {
                 self.inner.changeset(id)?
             }
@@ -110,18 +110,18 @@ impl Plans {
         self.closed(sealed)
     }
 
-    /// Closes a changeset as given up. Its entries are kept and do not count.
+    /// Abandons a changeset. Its entries stay recorded but are not applied.
     pub fn abandon(&self, changeset: &str, reason: &str) -> Result<Closed, Error> {
         let handle = self.take_over(self.inner.find_changeset(changeset)?.id)?;
         self.closed(handle.abandon(reason)?)
     }
 
-    /// The changesets of a plan, in the order in which they were started.
+    /// Lists the changesets of a plan, in the order of their start.
     pub fn changesets(&self, plan: &Plan) -> Result<Vec<store::Changeset>, Error> {
         Ok(self.inner.changesets_of_actors(plan.id)?)
     }
 
-    /// A changeset with its entries.
+    /// Describes a changeset with its entries.
     pub fn changeset(&self, changeset: &str) -> Result<ChangesetDetail, Error> {
         let changeset = self.inner.find_changeset(changeset)?;
         let entries = self.inner.entries(changeset.id)?;
@@ -138,7 +138,7 @@ impl Plans {
         Ok(self.inner.reopen(id, &options)?)
     }
 
-    /// What is to be done, and on what.
+    /// Change to record, with its base.
     #[expect(clippy::too_many_arguments, reason = "the parts of one change, which come from several places")]
     fn act(
         &self,
@@ -161,7 +161,7 @@ impl Plans {
             }
             Edit::Delete => plan::Edit::Delete,
             Edit::RenameTo(to) => {
-                // Below the same root, so an absolute path must lead into that.
+                // An absolute path must be below the same root.
                 let root = root.or_else(|| plan.roots.first());
                 plan::Edit::Rename { to: below(&plan.roots, root, to)?.path }
             }
@@ -185,7 +185,7 @@ impl Plans {
         Ok((act, base))
     }
 
-    /// What a path holds for this changeset: what it recorded before, or what is in the root.
+    /// Content of a path for this changeset: as it recorded it, else as in the root.
     fn now(
         &self,
         handle: &Changeset,
@@ -202,7 +202,7 @@ impl Plans {
         match snapshot.path_state(&relative)? {
             PathState::File { mode, .. } => {
                 let Some(body) = snapshot.open(&relative)? else { return Ok(None) };
-                // As long as it is now: what is appended meanwhile is not read.
+                // Does not read what others append during the call.
                 if body.len() > PATCH_BYTES_MAX {
                     return Err(too_long_to_patch(path));
                 }
@@ -213,7 +213,7 @@ impl Plans {
         }
     }
 
-    /// A base that was given; with the permission bits of what is there.
+    /// Reads a given base. Its permission bits are those of the path in the root.
     fn base(
         &self,
         file: &Path,
@@ -236,7 +236,7 @@ impl Plans {
         self.piece(file, mode.unwrap_or(USUAL_MODE)).map(Some)
     }
 
-    /// The content of a file that the caller named; a long one goes into the store at once.
+    /// Reads a file of the caller. Large content goes into the store at once.
     fn content(&self, file: &Path) -> Result<ContentSource, Error> {
         let path = self.agents.absolute(file);
         let mut reader = open(&path)?;
@@ -252,7 +252,7 @@ impl Plans {
     }
 }
 
-/// The bytes of what a path holds.
+/// Bytes of a content.
 pub(crate) fn bytes(store: &dyn Store, piece: Option<&ContentInput>) -> Result<Vec<u8>, Error> {
     let Some(piece) = piece else { return Ok(Vec::new()) };
     if let Some(packed) = &piece.packed {
@@ -263,7 +263,7 @@ pub(crate) fn bytes(store: &dyn Store, piece: Option<&ContentInput>) -> Result<V
     Ok(StoredBlobs(store).bytes(&piece.content)?.to_vec())
 }
 
-/// A text with a unified diff laid over it.
+/// Applies a unified diff.
 pub(crate) fn patched(
     path: &PathBytes,
     now: Option<&ContentInput>,

@@ -1,7 +1,7 @@
-//! Plans: what `agents plan` and other doors ask for.
+//! Plans: create, review, apply, undo and prune.
 //!
-//! A plan is opened once, by [`Plans::open`], which finishes applies that were cut off in its folders and reports them; all else takes the
-//! plan that was opened.
+//! [`Plans::open`] finds a plan, and finishes and reports interrupted applies in its roots. Other calls take the plan
+//! that it returns.
 
 pub(crate) mod changesets;
 pub(crate) mod report;
@@ -29,12 +29,12 @@ pub use store::{ChangeEntry, Changeset, Operation, PathBytes};
 use crate::admin::stores::StoreLocation;
 use crate::{Agents, Error, Kind, Problem, RunSettings, Wait};
 
-/// How alike the nearest name must be to be suggested.
+/// Similarity from which a name is suggested, 0 to 1.
 const ALIKE_MIN: f64 = 0.6;
-/// Who it was when the door does not know.
+/// Actor of a call whose user is unknown.
 const SOMEBODY: &str = "somebody";
 
-/// The plans of one user. Thread and process safe like [`plan::Plans`].
+/// Plans of one user. Thread and process safe, as [`plan::Plans`] is.
 #[derive(Debug)]
 pub struct Plans {
     pub(crate) agents: Agents,
@@ -43,38 +43,38 @@ pub struct Plans {
     pub(crate) strategy: Strategy,
 }
 
-/// A plan that was opened.
+/// An opened plan.
 #[derive(Debug)]
 pub struct Opened {
     /// The plan.
     pub plan: Plan,
-    /// Applies in its folders that were cut off, and are finished now.
+    /// Interrupted applies in its roots that opening finished.
     pub recovered: Vec<Recovery>,
-    /// Why an apply that was cut off could not be finished.
+    /// Reason why an interrupted apply could not be finished.
     pub problem: Option<Problem>,
 }
 
-/// How to apply a plan.
+/// Options of an apply.
 #[derive(Clone, Default, Debug)]
 pub struct ApplyOptions {
-    /// Which part of it.
+    /// Actors, changesets and paths to apply.
     pub selection: Selection,
-    /// Whether texts that people changed since are merged.
+    /// Merge text files that changed since the plan was recorded.
     pub merge_drift: bool,
-    /// Whether to look only.
+    /// Report what would happen, and write nothing.
     pub dry_run: bool,
 }
 
 impl Agents {
-    /// The plans. The store is opened, and made where there is none.
+    /// Opens the plans. Creates the store if there is none.
     pub fn plans(&self) -> Result<Plans, Error> {
         self.plans_of(&self.store_location()?)
     }
 
-    /// The plans, where there is a store of them; none is made.
+    /// Opens the plans if there is a store; creates none.
     pub fn known_plans(&self) -> Result<Option<Plans>, Error> {
         let location = self.store_location()?;
-        // What cannot be looked at is for the store to say.
+        // Other errors come from opening the store.
         let is_missing = matches!(&location, StoreLocation::File(file)
             if std::fs::symlink_metadata(file).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound));
         if is_missing { Ok(None) } else { self.plans_of(&location).map(Some) }
@@ -94,7 +94,7 @@ impl Agents {
 }
 
 impl Plans {
-    /// Makes a plan that changes these folders; that of the project, or else of the git repository around, when none is named.
+    /// Creates a plan with these roots. Default: the project, else the git repository of the current folder.
     pub fn create(&self, name: Option<&str>, roots: &[PathBuf]) -> Result<Opened, Error> {
         let name = name.map(Name::parse).transpose().map_err(plan::Error::from)?;
         let roots: Vec<PathBuf> = match roots {
@@ -111,19 +111,19 @@ impl Plans {
         Ok(self.inner.context(plan.id)?)
     }
 
-    /// Plans, the newest first: those in one of these states, or all.
+    /// Lists plans, newest first: those in one of these states, or all.
     pub fn list(&self, states: &[String], limit: Option<usize>) -> Result<Vec<Plan>, Error> {
         let states = states.iter().map(|state| state.parse::<State>()).collect::<Result<Vec<_>, _>>()?;
         Ok(self.inner.list(&states, limit)?)
     }
 
-    /// A plan with its changesets.
+    /// Describes a plan with its changesets.
     pub fn show(&self, plan: &Plan) -> Result<PlanDetail, Error> {
         let changesets = self.inner.changesets_of_actors(plan.id)?;
         Ok(PlanDetail { plan: plan.clone(), changesets, run: RunSettings::of(&plan.detail) })
     }
 
-    /// Applies a plan, or a part of it: every file of every folder, or none.
+    /// Applies a plan, or a selection of it, to all roots: all files or none.
     #[track_caller]
     pub fn apply(&self, plan: &Plan, options: &ApplyOptions) -> Result<Applied, Error> {
         let request = ApplyRequest {
@@ -139,7 +139,7 @@ impl Plans {
         Ok(Applied::of(report))
     }
 
-    /// Takes back what a plan left, or a part of it.
+    /// Undoes a plan, or a selection of it.
     #[track_caller]
     pub fn undo(&self, plan: &Plan, selection: &Selection, dry_run: bool) -> Result<Applied, Error> {
         let request = UndoRequest { actor: self.who.clone(), selection: selection.clone(), dry_run };
@@ -148,19 +148,19 @@ impl Plans {
         Ok(Applied::of(report))
     }
 
-    /// Gives a plan up. What was recorded is kept.
+    /// Cancels a plan. Keeps its records.
     pub fn cancel(&self, plan: &Plan, reason: &str) -> Result<Plan, Error> {
         let cancelled = self.inner.cancel(plan, &self.who, reason)?;
         self.runs()?.cancel_nodes(plan.id, &self.who)?;
         Ok(cancelled)
     }
 
-    /// Everything that happened to a plan.
+    /// Timeline of a plan.
     pub fn log(&self, plan: &Plan) -> Result<Vec<Event>, Error> {
         Ok(self.inner.timeline(plan.id)?)
     }
 
-    /// Removes plans that are done, or the one that is named. Work that was not applied stays, unless its plan is named and forced.
+    /// Removes finished plans, or the named one. Keeps a plan with unapplied changes unless it is named and forced.
     pub fn clean(&self, plan: Option<&Plan>, force: bool, dry_run: bool) -> Result<Cleaning, Error> {
         let runs = self.runs()?;
         let Some(plan) = plan else {
@@ -187,7 +187,7 @@ impl Plans {
         Ok(Cleaning { plans, dry_run })
     }
 
-    /// What nothing refers to any more: removed, or counted.
+    /// Removes unreferenced blobs; in a dry run, counts them.
     pub fn collect(&self, dry_run: bool) -> Result<store::GcStats, Error> {
         use store::{GcMode, GcOptions, limits::GRACE};
         let mode = if dry_run { GcMode::DryRun } else { GcMode::Remove };
@@ -195,12 +195,12 @@ impl Plans {
         Ok(collected.map_err(plan::Error::from)?)
     }
 
-    /// Finds a plan, and finishes applies that were cut off in its folders. One that is under way is not waited for.
+    /// Finds a plan and finishes interrupted applies in its roots. Does not wait for an apply in progress.
     pub fn open(&self, plan: impl Into<PlanSelector>) -> Result<Opened, Error> {
         self.recover(self.look_up(plan)?)
     }
 
-    /// Finds a plan, and writes nothing.
+    /// Finds a plan without writing.
     pub fn look_up(&self, selector: impl Into<PlanSelector>) -> Result<Plan, Error> {
         let selector = selector.into();
         let error = match self.inner.find(&selector) {
@@ -218,7 +218,7 @@ impl Plans {
         Err(Error::UnknownPlan { name: text, nearest: nearest.map(|(_, name)| name) })
     }
 
-    /// Finishes what was cut off: applies in a plan's folders, and noting what an undo did to it.
+    /// Finishes interrupted applies in the roots of a plan, and records the result of an interrupted undo.
     fn recover(&self, plan: Plan) -> Result<Opened, Error> {
         let wait = Wait { timeout: Duration::ZERO, ..self.agents.wait() };
         let recovered = self.inner.recover(&Host::local(wait), &plan.roots);
@@ -230,7 +230,7 @@ impl Plans {
             }
             Err(error) => {
                 let error = Error::from(error);
-                // Somebody is at it.
+                // Another process is applying.
                 let problem = Some(&error).filter(|error| error.kind() != Kind::Busy);
                 let problem = problem.map(|error| self.agents.problem(error));
                 Ok(Opened { plan, recovered: Vec::new(), problem })
@@ -238,7 +238,7 @@ impl Plans {
         }
     }
 
-    /// What applying keeps in people's folders is below one that git is told to pass by.
+    /// Creates `.cleveragents` in the roots, with a `.gitignore`: an apply keeps its files there.
     #[track_caller]
     fn make_project_folders(&self, plan: &Plan, dry_run: bool) -> Result<(), Error> {
         let mut roots = plan.roots.iter().map(plan::system_path).filter(|root| !dry_run && root.is_dir());
@@ -249,19 +249,19 @@ impl Plans {
         Host::local(self.agents.wait())
     }
 
-    /// The content of a file that the caller named.
+    /// Stores the content of a file of the caller.
     pub(crate) fn piece(&self, file: &Path, mode: u32) -> Result<plan::ContentInput, Error> {
         let mut reader = open(&self.agents.absolute(file))?;
         Ok(plan::ContentInput::from_reader(self.inner.store().as_ref(), mode, &mut reader)?)
     }
 }
 
-/// A file that the caller named.
+/// Opens a file of the caller.
 pub(crate) fn open(path: &Path) -> Result<std::fs::File, Error> {
     std::fs::File::open(path).map_err(|source| Error::File { action: "read", path: path.to_owned(), source })
 }
 
-/// Reads the name of an actor.
+/// Parses the name of an actor.
 pub fn actor(text: &str) -> Result<Actor, Error> {
     Ok(Actor::parse(text).map_err(plan::Error::from)?)
 }

@@ -1,4 +1,4 @@
-//! What comes back about plans and changesets.
+//! Results of calls about plans and changesets.
 
 use plan::{
     Attribution, ChangeKind, Conflict, ConflictHunk, ConflictKind, FileOutcome, FileReport, ModifiedBy,
@@ -17,9 +17,9 @@ pub struct PlanDetail {
     /// The plan.
     #[serde(flatten)]
     pub plan: Plan,
-    /// In the order in which they were started.
+    /// Changesets, in the order of their start.
     pub changesets: Vec<Changeset>,
-    /// How its actors are run, of a plan that is run.
+    /// Settings of its run, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<RunSettings>,
 }
@@ -45,27 +45,27 @@ pub struct Closed {
     pub plan_state: State,
 }
 
-/// Where a change was recorded.
+/// An entry that was recorded.
 #[derive(Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize, Debug)]
 pub struct RecordedEntry {
-    /// The changeset.
+    /// Id of the changeset.
     pub changeset: String,
-    /// Its place in it, from 1.
+    /// Position in the changeset, from 1.
     pub sequence: u64,
 }
 
-/// What an apply or undo did, or would do.
+/// Result of an apply or undo, or of its dry run.
 #[derive(Clone, PartialEq, Serialize, Debug)]
 pub struct Applied {
-    /// The plan as it is now; of an undo, the plan that undoes.
+    /// The plan after it; of an undo, the plan that undoes.
     pub plan: Plan,
-    /// File by file, in order.
+    /// Files, sorted by path.
     pub files: Vec<FileState>,
     /// Number of paths of the plan that are still to be applied.
     pub remaining: usize,
-    /// Whether nothing was done, only looked at.
+    /// Nothing was written.
     pub dry_run: bool,
-    /// Applies in the same folders that were cut off, and were finished first.
+    /// Interrupted applies in the same roots that were finished first.
     #[serde(skip)]
     pub recovered: Vec<Recovery>,
 }
@@ -87,14 +87,14 @@ impl Applied {
     }
 }
 
-/// What became of one file.
+/// Result for one file.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
 pub struct FileState {
     /// The root.
     pub root: String,
     /// The path below it.
     pub path: String,
-    /// The path that it had, of a rename.
+    /// Old path of a rename.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// Kind of the change.
@@ -104,7 +104,7 @@ pub struct FileState {
     /// File with the content of the plan, if another process changed the path during the apply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preserved_at: Option<String>,
-    /// Whose change it is.
+    /// Authors of the change.
     pub actors: Vec<String>,
 }
 
@@ -140,19 +140,19 @@ fn outcome(report: &FileReport) -> (&'static str, Option<String>) {
     }
 }
 
-/// What cleaning up came to, or would come to.
+/// Result of a prune, or of its dry run.
 #[derive(Clone, PartialEq, Serialize, Debug)]
 pub struct Cleaning {
     /// The plans.
     #[serde(flatten)]
     pub plans: PruneReport,
-    /// Whether nothing was done, only looked at.
+    /// Nothing was written.
     pub dry_run: bool,
 }
 
-/// A conflict in a line.
+/// Describes a conflict in one line.
 pub fn conflict_line(conflict: &Conflict) -> String {
-    // Of lines that clash, those who changed them; somebody else may have changed others.
+    // Of a conflict in lines, only the authors of these lines.
     let is_part = |author: &Attribution| {
         let sides = |hunk: &ConflictHunk| hunk.ours_by.contains(author) || hunk.theirs_by.contains(author);
         conflict.kind != ConflictKind::Lines || conflict.hunks.iter().any(sides)
@@ -169,7 +169,7 @@ pub fn conflict_line(conflict: &Conflict) -> String {
     format!("`{}`: {clash}{at}{by}", conflict.key.path.show())
 }
 
-/// Who changed a file since, in a line.
+/// Describes who modified a file since, in one line.
 pub(crate) fn changed_line(changed: &ModifiedFile) -> String {
     let by = changed.by.iter().map(|changer| match changer {
         ModifiedBy::Plan { plan, actors } => {
