@@ -3,9 +3,9 @@
 //! For each call of the workload that changes the disk:
 //!
 //! 1. The program dies before it. Its successor finds the live disk (a kill) or any disk that a
-//! power cut may leave.
+//!    power cut may leave.
 //! 2. The call fails, once or forever, and the program continues. Then as above: a successor, or a
-//! power cut.
+//!    power cut.
 //!
 //! On each such disk, recovery must succeed, the check must hold, and another recovery must change
 //! nothing. Recovery itself is crashed (and optionally failed) at each of its calls in the same

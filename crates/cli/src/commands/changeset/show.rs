@@ -21,7 +21,7 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
     let reason = changeset.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
     output.print(format!(
         "{}: {}{reason}, {} by {} in plan {}",
-        output.paint().strong(&changeset.id),
+        output.paint().strong(changeset.id),
         changeset.status.as_str(),
         plural(changeset.entries as usize, "change"),
         changeset.actor,

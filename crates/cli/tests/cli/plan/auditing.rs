@@ -46,7 +46,7 @@ sound: 9 records in 1 chain
 /// The id of the only plan.
 fn plan_id(program: &Program) -> String {
     let listed = json(&program.run("plan list --format json").success());
-    listed["data"]["plans"][0]["id"].as_str().unwrap().to_owned()
+    listed["data"]["plans"][0]["id"].as_str().expect("a plan has an id").to_owned()
 }
 
 #[test]
