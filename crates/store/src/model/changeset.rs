@@ -88,7 +88,7 @@ pub struct Changeset {
     pub status: Status,
     /// Number of entries. Their sequence numbers are 1 to this.
     pub entries: u64,
-    /// The hash over all entries in order; see [`ChangeEntry::digest`].
+    /// The hash over all entries in order; see `ChangeEntry::digest`.
     pub digest: ChainHash,
     /// Start time by the store's clock; later than that of every changeset of the plan that was
     /// started before.
