@@ -55,6 +55,6 @@ pub(super) fn hint(error: &E) -> Option<String> {
         #[cfg(target_os = "linux")]
         E::CommandNotFound { .. } => "check that the program is installed and in PATH".to_owned(),
         #[cfg(target_os = "linux")]
-        E::Spawn { .. } => "check who may execute the program".to_owned(),
+        E::Spawn { .. } => "ls -l on the program shows who may execute it".to_owned(),
     })
 }

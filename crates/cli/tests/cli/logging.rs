@@ -31,11 +31,7 @@ fn an_apply_is_logged() {
     changed(&program, "[CODER]", "coder", "b.txt", "contents that nobody logs\n");
     let log = log_of(&program, &["plan", "apply", "work"]);
     assert!(log.contains("plan{id="), "{log}");
-    assert!(
-        (log.contains("doing=\"apply\"}:transaction{id=")
-            || log.contains("action=\"apply\"}:transaction{id=")),
-        "{log}"
-    );
+    assert!(log.contains("doing=\"apply\"}:transaction{id="), "{log}");
     assert!(!log.contains("nobody logs"), "{log}");
     program.run("plan show work").success().stderr_eq("");
 }

@@ -224,8 +224,9 @@ fn others_old(world: &mut World, files: usize) {
 
 #[when("the last undo is undone")]
 fn undo_of_undo(world: &mut World) {
-    run(world, "agents plan list --limit 1".to_owned());
-    let id = stdout(world).split_whitespace().next().unwrap().to_owned();
+    run(world, "agents plan list --limit 1 --format json".to_owned());
+    let listed: serde_json::Value = serde_json::from_str(&stdout(world)).unwrap();
+    let id = listed["data"]["plans"][0]["id"].as_str().unwrap().to_owned();
     run(world, format!("agents plan undo {id}"));
     assert!(world.last().status.success(), "{}", said(world));
 }

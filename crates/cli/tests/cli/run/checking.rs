@@ -52,7 +52,7 @@ fn all_problems_of_a_plan_file_have_line_and_column() {
 error: [PLACE]/plan.toml has 2 problems
   1:1: unknown field `nmae` (did you mean `name`?)
   5:11: `timeout` is not a duration such as "90s" or "1h30m", of a year at most
-  hint: correct the file; `agents run --dry-run PLAN.toml` checks it and runs nothing
+  hint: agents run --dry-run [PLACE]/plan.toml
 
 "#]]);
     program.write(
@@ -61,13 +61,13 @@ error: [PLACE]/plan.toml has 2 problems
     );
     program.run("run plan.toml --dry-run").code(2).stdout_eq("").stderr_eq(str![[r#"
 error: [PLACE]/plan.toml:1:8: cycle: a -> b -> a
-  hint: correct the file; `agents run --dry-run PLAN.toml` checks it and runs nothing
+  hint: agents run --dry-run [PLACE]/plan.toml
 
 "#]]);
     program.run("run nowhere.toml").code(3).stdout_eq("").stderr_eq(str![[r#"
 error: cannot read plan file `[PLACE]/nowhere.toml`
   No such file or directory (os error 2)
-  hint: give an existing TOML file: `agents run PLAN.toml`
+  hint: agents run --schema  # describes plan files
 
 "#]]);
     assert!(!program.path("agents-home/state.db").exists(), "no plan is made");
@@ -87,8 +87,10 @@ fn the_schema_of_plan_files_is_printed() {
 fn contradictory_options_are_refused() {
     let program = Program::new();
     program.run("run").code(2).stdout_eq("").stderr_eq(str![[r#"
-error: nothing to run was named
-  hint: `agents run PLAN_FILE`, `agents run -- CMD…`, `agents run --resume PLAN`
+error: nothing to run
+  hint: agents run PLAN_FILE
+        agents run -- COMMAND…
+        agents run --resume ID
 
 "#]]);
     program.run("run --env x --no-tty -- true").code(2).stdout_eq("").stderr_eq(str![[r#"

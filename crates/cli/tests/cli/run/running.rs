@@ -24,9 +24,9 @@ coder | no end
 coder: succeeded in [..]s, 1 file
 writer: started
 writer: succeeded in [..]s, 2 files
- a.txt         |     4 ++--
- new.txt (new) |     1 +
- 2 files changed, 3 lines added, 2 removed
+ a.txt         | 4 ++--  coder, writer
+ new.txt (new) | 1 +     writer
+ 2 files changed, 3 insertions(+), 2 deletions(-)
 plan [..] (work) is ready: 2 files, 3 lines added, 2 removed
 next: agents plan diff @latest
       agents plan apply @latest
@@ -34,16 +34,15 @@ next: agents plan diff @latest
 "#]]);
     assert_eq!(program.text("a.txt"), "one\ntwo\nthree\nfour\nfive\n", "nothing is touched");
     program.run("plan show work").success().stderr_eq("").stdout_eq(str![[r#"
-plan [..] (work)
-ready: all changesets are closed; it can be reviewed and applied
-root [PLACE]
-runs [PLACE]/plan.toml, [..] nodes at once, confined: [..]
-made by ana at [..]
-changed by [..]
-changeset [..]  sealed     coder, 1 change
-changeset [..]  sealed     writer, 2 changes
-node coder   succeeded  [..]s, 1 file
-node writer  succeeded  [..]s, 2 files, after coder
+work ([..]): ready
+  [PLACE]; created by ana [..] ago, changed by ana [..] ago
+  runs [PLACE]/plan.toml, [..] nodes at once; confined: [..]
+CHANGESET                   ACTOR   CHANGES  STATUS
+[..]  coder         1  sealed
+[..]  writer        2  sealed
+NODE    OUTCOME    TIME  FILES  AFTER
+coder   succeeded  [..]s      1
+writer  succeeded  [..]s      2  coder
 
 "#]]);
     program.run("logs work").success().stderr_eq("").stdout_eq(str![[r#"
@@ -69,8 +68,8 @@ fn a_single_command_runs_in_a_sandbox() {
 sh: started
 sh | hello
 sh: succeeded in [..]s, 1 file
- b.txt (new) |     1 +
- 1 file changed, 1 line added, 0 removed
+ b.txt (new) | 1 +  sh
+ 1 file changed, 1 insertion(+), 0 deletions(-)
 plan [..] (one) is ready: 1 file, 1 line added, 0 removed
 next: agents plan diff @latest
       agents plan apply @latest
