@@ -6,6 +6,7 @@
 mod layers;
 mod links;
 mod modules;
+mod names;
 mod packages;
 mod text;
 mod workspace;
@@ -53,6 +54,11 @@ fn no_test_is_ignored_and_no_code_is_unfinished() {
 #[test]
 fn no_source_file_is_too_long() {
     check_each(&Workspace::read(), text::too_long);
+}
+
+#[test]
+fn no_retired_name_returns() {
+    check_each(&Workspace::read(), names::retired);
 }
 
 fn check_each(workspace: &Workspace, rule: impl Fn(&str, &str) -> Vec<String>) {
