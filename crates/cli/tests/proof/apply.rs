@@ -145,7 +145,7 @@ impl Bench {
         let is_told = shown["messages"].as_array().is_some_and(|messages| !messages.is_empty());
         self.recovered += usize::from(is_told);
         let files = self.files();
-        let acknowledged = ended.code == Some(0) || ended.output.contains("applied 12 files");
+        let acknowledged = ended.code == Some(0) || ended.complaint.contains("applied 12 files");
         match state.as_str() {
             "applied" if files == self.new => {}
             "ready" if files == self.old && !acknowledged => {}

@@ -56,7 +56,7 @@ fn a_stopped_holder_cannot_write_after_a_takeover() {
         let plan = make_plan(&store);
         fs::write(folder.path().join("url"), server.url(&database)).unwrap();
         fs::write(folder.path().join("plan"), plan.id.to_string()).unwrap();
-        let mut holder = start_process("stopped::child", "hold", folder.path());
+        let mut holder = start_process("stopped_server::child", "hold", folder.path());
         let id: ChangesetId = holder.receive().parse().unwrap();
         // It may be stopped inside a transaction, which the server ends after a while.
         signal(holder.id(), "-STOP");
