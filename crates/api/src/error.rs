@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use config::Key;
 use filetx::io_code;
 
-use crate::Kind;
+use crate::{ErrorData, Kind};
 
 /// The error types of the services, for frontends that give hints.
 pub mod errors {
@@ -240,11 +240,11 @@ impl Error {
         self.classify().1
     }
 
-    /// Plans, paths and actors that the message names, for programs. Null if there are none.
-    pub fn data(&self) -> serde_json::Value {
+    /// Plans, paths and actors that the message names, for programs, if there are any.
+    pub fn data(&self) -> Option<ErrorData<'_>> {
         match self {
-            Self::Plan(error) => crate::error_data::details(error),
-            _ => serde_json::Value::Null,
+            Self::Plan(error) => ErrorData::of(error),
+            _ => None,
         }
     }
 

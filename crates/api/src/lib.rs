@@ -65,6 +65,7 @@ pub use contexts::{
     SearchHit, SearchQuery, StaleContext, VerifyReport,
 };
 pub use error::{Error, HintFor, errors};
+pub use error_data::ErrorData;
 pub use files::write_file;
 pub use filetx::ErrorKind as Kind;
 pub use invocation::{HOME_VARIABLE, Invocation};

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use executor::run::{CheckedPlanFile, Runs, check};
 use executor::{COMMAND_LINE, Confine, Ignored, Merge, PlanFile, SingleCommand, plan_file_for_command};
 use plan::{PlanId, State, Strategy};
+use schemars::JsonSchema;
 use serde::Serialize;
 use store::PlanSelector;
 
@@ -55,7 +56,7 @@ pub struct RunOptions {
 }
 
 /// A plan file that can be run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct CheckedPlan {
     /// Name of the plan, if the file gives one.
     pub name: Option<String>,

@@ -6,7 +6,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
-    audit, changeset, completions, config, context, doctor, help, logs, man, plan, run, store,
+    audit, changeset, completions, config, context, doctor, help, logs, man, plan, run, schema, store,
 };
 use crate::demo;
 use crate::style::{Color, Format};
@@ -131,6 +131,7 @@ pub(crate) enum Command {
     Store(store::Args),
     Doctor(doctor::Args),
     Demo(demo::Args),
+    Schema(schema::Args),
     Completions(completions::Args),
     Man(man::Args),
     Help(help::Args),
@@ -153,6 +154,7 @@ impl Command {
             Command::Store(args) => args.name(),
             Command::Doctor(_) => "doctor",
             Command::Demo(_) => "demo",
+            Command::Schema(_) => "schema",
             Command::Completions(_) => "completions",
             Command::Man(_) => "man",
             Command::Help(_) => "help",

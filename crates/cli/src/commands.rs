@@ -11,6 +11,7 @@ pub(crate) mod logs;
 pub(crate) mod man;
 pub(crate) mod plan;
 pub(crate) mod run;
+pub(crate) mod schema;
 pub(crate) mod store;
 
 use std::process::ExitCode;
@@ -35,6 +36,11 @@ pub(crate) fn run(args: Args) -> ExitCode {
         Command::Completions(args) => {
             let mut output = from_flags();
             let result = completions::run(args, &mut output);
+            output.finish(result)
+        }
+        Command::Schema(args) => {
+            let mut output = from_flags();
+            let result = schema::run(args, &mut output);
             output.finish(result)
         }
         Command::Man(args) => {
@@ -89,7 +95,11 @@ fn run_configured(args: &Args) -> Result<ExitCode> {
         Command::Store(args) => store::run(args, &session, &mut output),
         Command::Doctor(args) => doctor::run(args, &session, &mut output),
         Command::Demo(args) => demo::run(args, &mut output),
-        Command::Completions(_) | Command::Man(_) | Command::Help(_) | Command::DemoWriter(_) => {
+        Command::Schema(_)
+        | Command::Completions(_)
+        | Command::Man(_)
+        | Command::Help(_)
+        | Command::DemoWriter(_) => {
             unreachable!("these need no configuration")
         }
     };

@@ -12,9 +12,11 @@ use std::fmt::Display;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use tempfile::TempDir;
 
+use crate::commands::schema::{Entry, of};
 use crate::error::{Error, Exit, Result};
 use crate::interrupt::Interrupt;
 use crate::output::{Answer, Output};
@@ -48,6 +50,30 @@ pub(crate) struct Args {
     keep: bool,
 }
 
+pub(crate) const SCHEMAS: &[Entry] = &[("demo", of::<Figures>)];
+
+/// The `data` of the envelope.
+#[derive(JsonSchema, Serialize)]
+struct Figures {
+    passed: bool,
+    kills: u32,
+    seed: u64,
+    control: conversation::Tally,
+    commit: conversation::Tally,
+    contention: Contention,
+    /// Null where `agents run` does not work.
+    plan: Option<plan::PlanFigures>,
+    /// The temporary folder, if it was kept.
+    kept: Option<PathBuf>,
+}
+
+/// Figures of processes that set keys at once.
+#[derive(JsonSchema, Serialize)]
+struct Contention {
+    control: race::Tally,
+    config_set: race::Tally,
+}
+
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Answer> {
     let interrupt = Interrupt::listen()?;
     let folder = tempfile::Builder::new().prefix("agents-demo-").tempdir();
@@ -55,14 +81,13 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Answer> {
     let seed = args.seed.unwrap_or_else(|| RandomState::new().build_hasher().finish() % SEED_END);
     let shown = Demo { folder: folder.path(), random: Random(seed), interrupt, output }.show(args, seed);
     let kept = if args.keep { Some(folder.keep()) } else { remove(folder, output) };
-    let (passed, mut data) = shown?;
+    let figures = Figures { kept, ..shown? };
     output.print("")?;
-    if let Some(kept) = &kept {
+    if let Some(kept) = &figures.kept {
         output.print(format_args!("kept: {}", kept.display()))?;
     }
-    data["kept"] = json!(kept);
-    print_verdict(passed, seed, output)?;
-    Ok(Answer { exit: if passed { Exit::Ok } else { Exit::Bug }, data: data.into() })
+    print_verdict(figures.passed, seed, output)?;
+    Ok(Answer { exit: if figures.passed { Exit::Ok } else { Exit::Bug }, ..Answer::of(&figures) })
 }
 
 /// A running demo.
@@ -74,8 +99,8 @@ struct Demo<'a> {
 }
 
 impl Demo<'_> {
-    /// Runs all parts. Returns true if all passed, and the figures as data.
-    fn show(&mut self, args: &Args, seed: u64) -> Result<(bool, serde_json::Value)> {
+    /// Runs all parts.
+    fn show(&mut self, args: &Args, seed: u64) -> Result<Figures> {
         let paint = self.output.paint();
         let (title, number) =
             (paint.strong("Files after a kill"), paint.faint(format_args!("(seed {seed})")));
@@ -125,16 +150,16 @@ impl Demo<'_> {
         };
 
         let passed = ours.passed() && our_sets.passed() && plan.as_ref().is_none_or(|plan| plan.passed);
-        let data = json!({
-            "passed": passed,
-            "kills": ours.kills,
-            "seed": seed,
-            "control": usual,
-            "commit": ours,
-            "contention": { "control": usual_sets, "config_set": our_sets },
-            "plan": plan,
-        });
-        Ok((passed, data))
+        Ok(Figures {
+            passed,
+            kills: ours.kills,
+            seed,
+            control: usual,
+            commit: ours,
+            contention: Contention { control: usual_sets, config_set: our_sets },
+            plan,
+            kept: None,
+        })
     }
 
     fn step(&mut self, number: u32, text: impl Display) -> Result<()> {

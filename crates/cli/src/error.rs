@@ -45,6 +45,8 @@ pub(crate) enum Error {
     EditNotSaved { copy: PathBuf, source: Box<Error> },
     #[error("unknown command `{command}`")]
     UnknownCommand { command: String },
+    #[error("no schema has the name `{name}`")]
+    NoSchema { name: String },
     /// A person has to confirm, and there is no terminal to ask on.
     #[error("not a terminal: add --yes to {action}")]
     NeedsYes { action: String },
@@ -104,7 +106,9 @@ impl Error {
     /// The `data` of the envelope: what the text lists, for programs.
     pub(crate) fn data(&self) -> serde_json::Value {
         match self {
-            Error::Api(error) => error.data(),
+            Error::Api(error) => {
+                serde_json::to_value(error.data()).expect("data is made of text, numbers and lists")
+            }
             _ => serde_json::Value::Null,
         }
     }
@@ -139,6 +143,9 @@ impl Error {
             }
             Error::UnknownCommand { .. } => {
                 hinted(Problem::new(Kind::NotFound, "unknown-command", self), "agents help")
+            }
+            Error::NoSchema { .. } => {
+                hinted(Problem::new(Kind::NotFound, "unknown-schema", self), "agents schema")
             }
             Error::NeedsYes { .. } => Problem::new(Kind::Usage, "needs-yes", self),
             Error::Declined => own("declined"),

@@ -10,6 +10,7 @@ use std::time::Instant;
 use anstream::{AutoStream, stderr, stdout};
 use api::{Kind, Problem};
 use owo_colors::OwoColorize;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -75,8 +76,8 @@ pub(crate) struct Output {
 const ENVELOPE_VERSION: u32 = 1;
 
 /// The JSON object that every command prints for programs.
-#[derive(Serialize)]
-struct Envelope<'a> {
+#[derive(JsonSchema, Serialize)]
+pub(crate) struct Envelope<'a> {
     /// `end`, after a stream of events.
     #[serde(skip_serializing_if = "Option::is_none")]
     event: Option<&'static str>,
@@ -84,18 +85,20 @@ struct Envelope<'a> {
     command: &'a str,
     status: String,
     exit_code: u8,
+    /// The result; `agents schema COMMAND` prints its schema.
+    #[schemars(with = "Value")]
     data: Data,
     timing: Timing,
     messages: &'a [Message],
 }
 
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 struct Timing {
     duration_ms: u64,
 }
 
 /// An error, warning or note beside the data.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 struct Message {
     level: Level,
     #[serde(flatten)]

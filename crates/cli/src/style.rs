@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal};
 
 use api::{Location, Preferences, Problem};
 use owo_colors::OwoColorize;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::GlobalArgs;
@@ -49,7 +50,7 @@ pub(crate) struct Style {
 }
 
 /// Severity of a message.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Level {
     Error,

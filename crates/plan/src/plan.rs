@@ -1,6 +1,8 @@
 //! A plan as read from the store, with its state and detail parsed.
 
-use serde::ser::SerializeMap;
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 use store::limits::GRACE;
@@ -107,26 +109,60 @@ impl Plan {
 }
 
 /// The form of a plan in JSON output.
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "Plan")]
+struct PlanJson<'a> {
+    id: PlanId,
+    name: &'a Option<Name>,
+    state: State,
+    state_description: &'static str,
+    /// The plan that this one undoes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    undo_of: Option<PlanId>,
+    roots: Vec<Cow<'a, str>>,
+    created_by: &'a Actor,
+    created_at: Time,
+    changed_by: &'a Actor,
+    changed_at: Time,
+    /// The reason of a failure or conflict, in one sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: &'a Option<String>,
+}
+
 impl Serialize for Plan {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let roots: Vec<_> = self.roots.iter().map(PathBytes::show).collect();
-        let mut form = serializer.serialize_map(None)?;
-        form.serialize_entry("id", &self.id)?;
-        form.serialize_entry("name", &self.name)?;
-        form.serialize_entry("state", &self.state)?;
-        form.serialize_entry("state_description", self.state.description())?;
-        if let Purpose::Undo { of } = &self.purpose {
-            form.serialize_entry("undo_of", of)?;
-        }
-        form.serialize_entry("roots", &roots)?;
-        form.serialize_entry("created_by", &self.created_by)?;
-        form.serialize_entry("created_at", &self.created_at)?;
-        form.serialize_entry("changed_by", &self.changed_by)?;
-        form.serialize_entry("changed_at", &self.changed_at)?;
-        if let Some(error) = &self.detail.error {
-            form.serialize_entry("error", error)?;
-        }
-        form.end()
+        let undo_of = match self.purpose {
+            Purpose::Undo { of } => Some(of),
+            Purpose::Work => None,
+        };
+        let form = PlanJson {
+            id: self.id,
+            name: &self.name,
+            state: self.state,
+            state_description: self.state.description(),
+            undo_of,
+            roots: self.roots.iter().map(PathBytes::show).collect(),
+            created_by: &self.created_by,
+            created_at: self.created_at,
+            changed_by: &self.changed_by,
+            changed_at: self.changed_at,
+            error: &self.detail.error,
+        };
+        form.serialize(serializer)
+    }
+}
+
+impl JsonSchema for Plan {
+    fn schema_name() -> Cow<'static, str> {
+        PlanJson::schema_name()
+    }
+
+    fn schema_id() -> Cow<'static, str> {
+        PlanJson::schema_id()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        PlanJson::json_schema(generator)
     }
 }
 

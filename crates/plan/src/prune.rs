@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use store::{Actor, PlanId, PlanRemoval, PlanSize, RequestId, Status};
 
 use crate::{Error, Plan, Plans, Result, State};
 
 /// The plans that a prune removed and kept, newest first.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct PruneReport {
     /// Removed plans. Their audit chains are kept.
     pub removed: Vec<Plan>,

@@ -1,5 +1,6 @@
 //! The timeline of a plan: the events of its audit chain.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use store::{AuditQuery, AuditRecord, ChangesetId, PlanId, Store, Time};
@@ -7,7 +8,7 @@ use store::{AuditQuery, AuditRecord, ChangesetId, PlanId, Store, Time};
 use crate::{Result, State};
 
 /// An event of a plan.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Event {
     /// The sequence number in the audit chain of the plan, from 1.
     pub sequence: u64,

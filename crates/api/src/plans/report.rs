@@ -12,7 +12,7 @@ use crate::RunSettings;
 use crate::problem::text;
 
 /// A plan with its changesets.
-#[derive(Clone, PartialEq, Serialize, Debug)]
+#[derive(Clone, PartialEq, JsonSchema, Serialize, Debug)]
 pub struct PlanDetail {
     /// The plan.
     #[serde(flatten)]
@@ -36,7 +36,7 @@ pub struct ChangesetDetail {
 }
 
 /// A changeset that was sealed or abandoned.
-#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+#[derive(Clone, PartialEq, Eq, JsonSchema, Serialize, Debug)]
 pub struct Closed {
     /// The changeset.
     #[serde(flatten)]
@@ -55,7 +55,7 @@ pub struct RecordedEntry {
 }
 
 /// Result of an apply or undo, or of its dry run.
-#[derive(Clone, PartialEq, Serialize, Debug)]
+#[derive(Clone, PartialEq, JsonSchema, Serialize, Debug)]
 pub struct Applied {
     /// The plan after it; of an undo, the plan that undoes.
     pub plan: Plan,
@@ -87,8 +87,11 @@ impl Applied {
     }
 }
 
+/// Outcomes of a file.
+const OUTCOMES: [&str; 5] = ["applied", "restored", "unchanged", "drifted", "verify-failed"];
+
 /// Result for one file.
-#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+#[derive(Clone, PartialEq, Eq, JsonSchema, Serialize, Debug)]
 pub struct FileState {
     /// The root.
     pub root: String,
@@ -100,6 +103,7 @@ pub struct FileState {
     /// Kind of the change.
     pub change: ChangeKind,
     /// `applied`, `restored`, `unchanged`, `drifted` or `verify-failed`.
+    #[schemars(extend("enum" = OUTCOMES))]
     pub outcome: &'static str,
     /// File with the content of the plan, if another process changed the path during the apply.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -141,7 +145,7 @@ fn outcome(report: &FileReport) -> (&'static str, Option<String>) {
 }
 
 /// Result of a prune, or of its dry run.
-#[derive(Clone, PartialEq, Serialize, Debug)]
+#[derive(Clone, PartialEq, JsonSchema, Serialize, Debug)]
 pub struct Cleaning {
     /// The plans.
     #[serde(flatten)]

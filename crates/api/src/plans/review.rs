@@ -22,7 +22,7 @@ pub enum Resolution {
 }
 
 /// Diff of a plan.
-#[derive(Clone, Debug, serde::Serialize)]
+#[derive(Clone, Debug, schemars::JsonSchema, serde::Serialize)]
 pub struct Difference {
     /// The plan.
     pub plan: Plan,

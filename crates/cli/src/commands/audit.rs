@@ -4,9 +4,13 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use api::errors::PlanId;
-use api::{Finding, PlanSelector, Plans};
+use api::{AuditRecord, AuditReport, Checkpointed, Finding, PlanSelector, Plans};
 use clap::Subcommand;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
+use super::schema::{Entry, of};
 use super::{existing_plans, open, plural};
 use crate::display;
 use crate::error::{Error, Exit, Result};
@@ -75,6 +79,19 @@ struct CheckpointArgs {
     out: Option<PathBuf>,
 }
 
+pub(super) const SCHEMAS: &[Entry] = &[
+    ("audit log", of::<Log>),
+    ("audit verify", of::<AuditReport>),
+    ("audit export", of::<AuditRecord>),
+    ("audit checkpoint", of::<Checkpointed>),
+];
+
+/// The `data` of `audit log`.
+#[derive(JsonSchema, Serialize)]
+struct Log {
+    records: Vec<AuditRecord>,
+}
+
 impl Select {
     /// The id of the selected plan.
     fn plan(&self, plans: &Plans, output: &mut Output) -> Result<Option<PlanId>> {
@@ -127,7 +144,7 @@ fn log(args: &LogArgs, plans: &Plans, output: &mut Output) -> Result<Answer> {
             records.push(record);
         }
     }
-    Ok(Answer::ok(serde_json::json!({ "records": records })))
+    Ok(Answer::of(&Log { records }))
 }
 
 fn verify(args: &VerifyArgs, plans: &Plans, output: &mut Output) -> Result<Answer> {
@@ -151,15 +168,14 @@ fn verify(args: &VerifyArgs, plans: &Plans, output: &mut Output) -> Result<Answe
 }
 
 fn export(args: &ExportArgs, plans: &Plans, output: &mut Output) -> Result<Answer> {
-    let mut count = 0;
     let plan = args.select.plan(plans, output)?;
     for record in plans.audit(plan, args.select.since.as_deref())? {
         let line = serde_json::to_string(&record?).expect("a record is made of text and numbers");
         writeln!(output.bytes(), "{line}").map_err(|source| Error::Print { source })?;
-        count += 1;
     }
     output.bytes().flush().map_err(|source| Error::Print { source })?;
-    Ok(Answer::ok(serde_json::json!({ "records": count })))
+    // The lines are the output; no envelope follows.
+    Ok(Answer::ok(Value::Null))
 }
 
 fn checkpoint(args: &CheckpointArgs, plans: &Plans, output: &mut Output) -> Result<Answer> {

@@ -7,9 +7,10 @@ mod seal;
 mod show;
 mod start;
 
-use api::RunClient;
+use api::{Changeset, ChangesetDetail, Closed, RecordedEntry, RunClient};
 use clap::Subcommand;
 
+use super::schema::{Entry, of};
 use super::{existing_plans, open, plan_name, plural};
 use crate::error::Result;
 use crate::output::{Answer, Output};
@@ -34,6 +35,15 @@ enum Command {
     List(list::Args),
     Show(show::Args),
 }
+
+pub(super) const SCHEMAS: &[Entry] = &[
+    ("changeset start", of::<Changeset>),
+    ("changeset record", of::<RecordedEntry>),
+    ("changeset seal", of::<Closed>),
+    ("changeset abandon", of::<Closed>),
+    ("changeset list", of::<list::Data>),
+    ("changeset show", of::<ChangesetDetail>),
+];
 
 impl Args {
     /// The `command` of the envelope.

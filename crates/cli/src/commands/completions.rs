@@ -2,8 +2,10 @@
 
 use clap::builder::PossibleValuesParser;
 use clap_complete::Shell;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
+use super::schema::{Entry, of};
 use crate::args;
 use crate::error::Result;
 use crate::output::{Answer, Output};
@@ -21,6 +23,15 @@ pub(crate) struct Args {
     shell: Shell,
 }
 
+pub(super) const SCHEMAS: &[Entry] = &[("completions", of::<Data>)];
+
+/// The `data` of the envelope.
+#[derive(JsonSchema, Serialize)]
+struct Data {
+    shell: String,
+    script: String,
+}
+
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Answer> {
     let mut script = Vec::new();
     let mut command = args::visible();
@@ -28,7 +39,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Answer> {
     clap_complete::generate(args.shell, &mut with_keys(command), "agents", &mut script);
     let script = String::from_utf8(script).expect("shell scripts are made of names and help texts");
     output.print_text(script.trim_end())?;
-    Ok(Answer::ok(json!({ "shell": args.shell.to_string(), "script": script })))
+    Ok(Answer::of(&Data { shell: args.shell.to_string(), script }))
 }
 
 /// Adds the registered keys as values wherever a key is expected. Parsing does not: other keys are allowed there.

@@ -10,9 +10,13 @@ mod set;
 mod unset;
 mod watch;
 
-use api::{ConfigChange, Key, Origin, Problem, RunClient, Scope, ShadowedKey};
+use api::{
+    ConfigChange, ConfigList, ConfigPaths, EditReport, Explanation, Key, Lookup, Origin, Problem, RunClient,
+    Scope, ShadowedKey,
+};
 use clap::Subcommand;
 
+use super::schema::{Document, Entry, of};
 use crate::error::Result;
 use crate::output::{Answer, Output};
 use crate::session::Session;
@@ -44,6 +48,19 @@ enum Command {
     Schema(schema::Args),
     Watch(watch::Args),
 }
+
+pub(super) const SCHEMAS: &[Entry] = &[
+    ("config get", of::<Lookup>),
+    ("config set", of::<ConfigChange>),
+    ("config unset", of::<ConfigChange>),
+    ("config list", of::<ConfigList>),
+    ("config explain", of::<Explanation>),
+    ("config edit", of::<EditReport>),
+    ("config path", of::<ConfigPaths>),
+    ("config schema", of::<Document>),
+    ("config watch", of::<()>),
+    ("config watch event", of::<watch::Event<'_>>),
+];
 
 impl Args {
     /// Name of the command in the JSON envelope.

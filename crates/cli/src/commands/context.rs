@@ -18,9 +18,11 @@ mod verify;
 
 use std::io::{self, Read};
 
-use api::{ContextDocument, Revision, RunClient, SaveSummary};
+use api::{ContextDocument, ContextInfo, ExportReport, Revision, RunClient, SaveSummary};
 use clap::Subcommand;
+use serde_json::Value;
 
+use super::schema::{Entry, of};
 use crate::args::GlobalArgs;
 use crate::error::{Error, Result};
 use crate::output::{Answer, Output};
@@ -62,6 +64,31 @@ enum Command {
     Verify(verify::Args),
     Prune(prune::Args),
 }
+
+pub(super) const SCHEMAS: &[Entry] = &[
+    ("context create", of::<ContextInfo>),
+    ("context append", of::<SaveSummary>),
+    ("context show", of::<show::Data<'_>>),
+    ("context show event", of::<show::Event<'_>>),
+    ("context list", of::<list::Data>),
+    ("context state get", of::<Value>),
+    ("context state set", of::<SaveSummary>),
+    ("context state patch", of::<SaveSummary>),
+    ("context global get", of::<Value>),
+    ("context global set", of::<SaveSummary>),
+    ("context global patch", of::<SaveSummary>),
+    ("context rewind", of::<SaveSummary>),
+    ("context fork", of::<ContextInfo>),
+    ("context clear", of::<SaveSummary>),
+    ("context remove", of::<remove::Data<'_>>),
+    ("context rename", of::<rename::Data<'_>>),
+    ("context export", of::<ExportReport>),
+    ("context import", of::<ContextInfo>),
+    ("context search", of::<search::Data>),
+    ("context search event", of::<search::Event<'_>>),
+    ("context verify", of::<verify::Data<'_>>),
+    ("context prune", of::<prune::Data>),
+];
 
 impl Args {
     /// Name of the command in the JSON envelope.

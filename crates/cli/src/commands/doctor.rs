@@ -1,8 +1,11 @@
 //! `agents doctor`.
 
 use api::{Check, Health};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::plural;
+use super::schema::{Entry, of};
 use crate::error::{Exit, Result};
 use crate::hints::remedy;
 use crate::output::{Answer, Output};
@@ -20,6 +23,14 @@ pub(crate) struct Args {
     fix: bool,
 }
 
+pub(super) const SCHEMAS: &[Entry] = &[("doctor", of::<Data<'_>>)];
+
+/// The `data` of the envelope.
+#[derive(JsonSchema, Serialize)]
+struct Data<'a> {
+    checks: &'a [Check],
+}
+
 pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
     let mut checks = session.writer().doctor(args.fix);
     for check in &mut checks {
@@ -35,7 +46,7 @@ pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
     }
     let is_sound = checks.iter().all(|check| check.health != Health::Problem);
     let exit = if is_sound { Exit::Ok } else { Exit::Error };
-    Ok(Answer { exit, data: serde_json::json!({ "checks": checks }).into() })
+    Ok(Answer { exit, ..Answer::of(&Data { checks: &checks }) })
 }
 
 /// `2 problems, 12 checks passed`.

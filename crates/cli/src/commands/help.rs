@@ -1,7 +1,9 @@
 //! `agents help`: the help of a command, and the options of all commands.
 
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
+use super::schema::{Entry, of};
 use crate::args;
 use crate::error::{Error, Result};
 use crate::output::{Answer, Output};
@@ -14,7 +16,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Work", &["run", "logs"]),
     ("Review", &["plan", "changeset"]),
     ("State", &["config", "context", "audit"]),
-    ("Administration", &["doctor", "store", "demo", "completions", "man"]),
+    ("Administration", &["doctor", "store", "demo", "schema", "completions", "man"]),
 ];
 
 pub(crate) const EXIT_CODES: &str = "\
@@ -29,13 +31,21 @@ pub(crate) struct Args {
     command: Vec<String>,
 }
 
+pub(super) const SCHEMAS: &[Entry] = &[("help", of::<Data>)];
+
+/// The `data` of the envelope.
+#[derive(JsonSchema, Serialize)]
+struct Data {
+    help: String,
+}
+
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Answer> {
     let help = match args.command.as_slice() {
         [page] if page == OPTIONS => options(),
         names => long_help(names)?,
     };
     output.print_text(help.trim_end())?;
-    Ok(Answer::ok(json!({ "help": help })))
+    Ok(Answer::of(&Data { help }))
 }
 
 /// The template of `agents --help`: the commands in groups.

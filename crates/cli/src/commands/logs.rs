@@ -6,9 +6,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use api::{NodeOutput, PlanRun, PlanSelector};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::existing_plans;
+use super::schema::{Entry, of};
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::output::{Answer, Output};
@@ -39,6 +41,32 @@ const EXAMPLES: &str = "\
 Examples:
   agents logs @latest
   agents logs @latest tests --follow";
+
+pub(super) const SCHEMAS: &[Entry] = &[("logs", of::<Option<Data>>), ("logs event", of::<Event<'_>>)];
+
+/// The `data` of the envelope; null after `--follow`.
+#[derive(JsonSchema, Serialize)]
+struct Data {
+    nodes: Vec<NodeLog>,
+}
+
+/// The output of a node.
+#[derive(JsonSchema, Serialize)]
+struct NodeLog {
+    node: String,
+    /// More output may come.
+    running: bool,
+    /// Invalid UTF-8 is replaced.
+    output: String,
+}
+
+/// A line of `--follow`.
+#[derive(JsonSchema, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+enum Event<'a> {
+    Following { plan: String },
+    NodeOutput { node: &'a str, line: &'a str },
+}
 
 pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
     // Resolve `@latest` once: a new plan does not change what is followed.
@@ -72,14 +100,14 @@ fn print_all(args: &Args, run: &PlanRun, tails: &mut [Tail], output: &mut Output
         }
         tail.end_line(output)?;
         let output = String::from_utf8_lossy(&all).into_owned();
-        nodes.push(json!({ "node": tail.node, "running": tail.is_running, "output": output }));
+        nodes.push(NodeLog { node: tail.node.clone(), running: tail.is_running, output });
     }
-    Ok(Answer::ok(json!({ "nodes": nodes })))
+    Ok(Answer::of(&Data { nodes }))
 }
 
 /// Prints new output until no node runs.
 fn follow(args: &Args, run: &PlanRun, tails: &mut [Tail], output: &mut Output) -> Result<Answer> {
-    output.begin_stream(&json!({ "event": "following", "plan": args.plan.to_string() }))?;
+    output.begin_stream(&Event::Following { plan: args.plan.to_string() })?;
     let interrupt = Interrupt::listen()?;
     loop {
         let mut is_new = false;
@@ -161,7 +189,7 @@ impl Tail {
         let line = String::from_utf8_lossy(line);
         let line = line.trim_end_matches(['\n', '\r']);
         if output.is_json() {
-            return output.stream(&json!({ "event": "node-output", "node": self.node, "line": line }));
+            return output.stream(&Event::NodeOutput { node: &self.node, line });
         }
         output.print_text(format!("{} | {line}", output.paint().strong(&self.node)))
     }

@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::plural;
+use super::schema::{Entry, of};
 use crate::args;
 use crate::error::{Error, Result};
 use crate::output::{Answer, Output};
@@ -27,6 +29,16 @@ const EXAMPLES: &str = "\
 Examples:
   agents man config set | man -l -
   agents man --out ~/.local/share/man/man1";
+
+pub(super) const SCHEMAS: &[Entry] = &[("man", of::<Data<'_>>)];
+
+/// The `data` of the envelope.
+#[derive(JsonSchema, Serialize)]
+#[serde(untagged)]
+enum Data<'a> {
+    Page { name: &'a str, page: &'a str },
+    Files { files: &'a [String] },
+}
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<Answer> {
     let mut all = Vec::new();
@@ -61,7 +73,7 @@ fn print_one(pages: &[Page], command: &[String], output: &mut Output) -> Result<
     let page = pages.iter().find(|page| page.name == name);
     let page = page.ok_or_else(|| Error::UnknownCommand { command: command.join(" ") })?;
     output.print_text(page.text.trim_end())?;
-    Ok(Answer::ok(json!({ "name": page.name, "page": page.text })))
+    Ok(Answer::of(&Data::Page { name: &page.name, page: &page.text }))
 }
 
 fn write_all(pages: &[Page], folder: &Path, output: &mut Output) -> Result<Answer> {
@@ -72,5 +84,5 @@ fn write_all(pages: &[Page], folder: &Path, output: &mut Output) -> Result<Answe
         files.push(file.display().to_string());
     }
     output.report(format!("wrote {} to {}", plural(files.len(), "page"), folder.display()));
-    Ok(Answer::ok(json!({ "files": files })))
+    Ok(Answer::of(&Data::Files { files: &files }))
 }

@@ -13,9 +13,10 @@ mod resolve;
 mod show;
 mod undo;
 
-use api::{Applied, FileDiff, FileOutcome, Plan, PlanSelection, actor};
+use api::{Applied, Cleaning, Difference, FileDiff, FileOutcome, Plan, PlanSelection, actor};
 use clap::Subcommand;
 
+use super::schema::{Entry, of};
 use super::{existing_plans, open, opened, plan_name, plan_title, plural, warn_recovered};
 use crate::display;
 use crate::error::{Exit, Result};
@@ -50,6 +51,20 @@ enum Command {
     Cancel(cancel::Args),
     Prune(prune::Args),
 }
+
+pub(super) const SCHEMAS: &[Entry] = &[
+    ("plan list", of::<list::Data<'_>>),
+    ("plan show", of::<show::Shown>),
+    ("plan diff", of::<Difference>),
+    ("plan history", of::<history::Data>),
+    ("plan conflicts", of::<conflicts::Data>),
+    ("plan resolve", of::<Plan>),
+    ("plan apply", of::<Applied>),
+    ("plan undo", of::<Applied>),
+    ("plan create", of::<Plan>),
+    ("plan cancel", of::<Plan>),
+    ("plan prune", of::<Cleaning>),
+];
 
 impl Args {
     /// The `command` of the envelope.

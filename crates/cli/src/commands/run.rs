@@ -15,7 +15,10 @@ use std::path::PathBuf;
 
 use api::{Cancel, CheckedPlan, Plans, RunEvent, RunOptions, RunSummary};
 use clap::ValueEnum;
+use schemars::JsonSchema;
+use serde::Serialize;
 
+use super::schema::{Document, Entry, of};
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::output::{Answer, Output};
@@ -107,6 +110,17 @@ pub(crate) struct Args {
     /// Add a variable to the environment of the actor (repeatable)
     #[arg(long, value_name = "KEY=VALUE", conflicts_with_all = ["file", "resume"])]
     env: Vec<String>,
+}
+
+pub(super) const SCHEMAS: &[Entry] = &[("run", of::<Data<'_>>), ("run event", of::<RunEvent>)];
+
+/// The `data` of the envelope.
+#[derive(JsonSchema, Serialize)]
+#[serde(untagged)]
+enum Data<'a> {
+    Ended(&'a end::Ended<'a>),
+    Checked(&'a CheckedPlan),
+    Schema(Document),
 }
 
 /// Options that the record of a resumed run has.
@@ -266,7 +280,7 @@ fn word(word: impl ValueEnum) -> String {
 fn schema(output: &mut Output) -> Result<Answer> {
     let schema = api::plan_file_schema();
     output.print_text(serde_json::to_string_pretty(&schema).expect("a schema is made of text and lists"))?;
-    Ok(Answer::ok(schema))
+    Ok(Answer::of(&Data::Schema(Document(schema))))
 }
 
 /// Prints the graph of the plan file.
@@ -277,7 +291,7 @@ fn graph(args: &Args, checked: &CheckedPlan, output: &mut Output) -> Result<Answ
     };
     output.print_text(graph.trim_end())?;
     warn_of(args.file.as_ref(), &checked.warnings, output);
-    Ok(Answer::of(checked))
+    Ok(Answer::of(&Data::Checked(checked)))
 }
 
 fn warn_of(file: Option<&PathBuf>, warnings: &[String], output: &mut Output) {

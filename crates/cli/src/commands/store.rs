@@ -1,8 +1,9 @@
 //! `agents store`.
 
-use api::GcStats;
+use api::{GcStats, StoreState};
 use clap::Subcommand;
 
+use super::schema::{Entry, of};
 use super::{existing_plans, plural};
 use crate::display::{bytes, grouped};
 use crate::error::Result;
@@ -54,6 +55,13 @@ struct GcArgs {
     #[arg(long)]
     dry_run: bool,
 }
+
+pub(super) const SCHEMAS: &[Entry] = &[
+    ("store status", of::<StoreState>),
+    ("store migrate", of::<StoreState>),
+    ("store copy", of::<StoreState>),
+    ("store gc", of::<GcStats>),
+];
 
 impl Args {
     /// The `command` of the envelope.

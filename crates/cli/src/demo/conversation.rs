@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use api::{Agents, ContextManager, ContextName, Draft, Invocation, Json};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -32,7 +33,7 @@ const SMALL: [(&str, &str); 3] =
 type Saves = [Option<u32>; 4];
 
 /// Counts over all kills.
-#[derive(Default, Serialize)]
+#[derive(Default, JsonSchema, Serialize)]
 pub(super) struct Tally {
     pub(super) kills: u32,
     /// Saves that the writer acknowledged.

@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use api::{Agents, Cancel, Invocation, NodeOutcome, NodeReport, NodeState, PlanSelection, Plans, RunOptions};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Demo, LABEL, failed};
@@ -70,7 +71,7 @@ enum Content {
 type Files = [Vec<Content>; 2];
 
 /// Figures of a plan whose apply was killed, finished and undone in part.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 pub(super) struct PlanFigures {
     pub(super) passed: bool,
     nodes: Vec<NodeReport>,

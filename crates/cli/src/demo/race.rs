@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use api::{Agents, Assignment, Invocation, Scope};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::writer::{Child, Role};
@@ -23,7 +24,7 @@ const FILE: &str = "config.toml";
 const COMMENT: &str = "# How I like it. Please leave this line alone.";
 
 /// Counts of a race.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 pub(super) struct Tally {
     processes: u32,
     sets_per_process: u32,

@@ -41,6 +41,7 @@ Administration
   doctor       Find problems and their fixes
   store        Copy, migrate, compact the store
   demo         Kill writers at random moments and show what they leave
+  schema       Print a JSON Schema of output for programs
   completions  Print a completion script for a shell
   man          Print a manual page, or write all of them
 

@@ -17,6 +17,7 @@ mod plan;
 mod program;
 #[cfg(target_os = "linux")]
 mod run;
+mod schema;
 #[cfg(unix)]
 mod store;
 #[cfg(unix)]

@@ -11,6 +11,8 @@ use snapbox::cmd::OutputAssert;
 use snapbox::{Assert, Redactions};
 use tempfile::TempDir;
 
+use crate::schema::check_output;
+
 pub(crate) struct Program {
     temporary: TempDir,
     /// The current folder, with the home folder in it.
@@ -86,12 +88,15 @@ impl Program {
         // It may have seen enough before the end.
         let _ = child.stdin.take().expect("it is piped").write_all(input);
         let output = child.wait_with_output().expect("it ends");
+        check_output(&output.stdout);
         OutputAssert::new(output).with_assert(self.assert())
     }
 
-    /// Runs a command to its end. In what it prints, folders of this test and times have names.
+    /// Runs a command to its end, and validates JSON that it prints. In what it prints, folders of this test and times have names.
+    #[track_caller]
     pub(crate) fn check(&self, command: &mut Command) -> OutputAssert {
         let output = command.stdin(Stdio::null()).output().expect("it starts");
+        check_output(&output.stdout);
         OutputAssert::new(output).with_assert(self.assert())
     }
 
@@ -160,6 +165,7 @@ pub(crate) const LOCAL_FILE: &str = ".cleveragents/config.local.toml";
 
 /// What it printed for programs.
 pub(crate) fn json(assert: &OutputAssert) -> serde_json::Value {
+    check_output(&assert.get_output().stdout);
     serde_json::from_slice(&assert.get_output().stdout).expect("one JSON object and nothing else")
 }
 

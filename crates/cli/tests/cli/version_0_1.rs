@@ -18,6 +18,8 @@ use testkit::postgres::server;
 use testkit::report::skipped;
 use testkit::version_0_1::{UnpackedArchive, check_export, file, load, unpack};
 
+use crate::schema::check_output;
+
 /// The files of most plans: before, with the changes of `ana`, and with those of `bob` too.
 const BEFORE: [(&str, &str); 3] = [
     ("moved.txt", "to be moved\n"),
@@ -268,6 +270,7 @@ impl Store {
     #[track_caller]
     fn json_of(&self, code: i32, words: &[&str]) -> Value {
         let output = self.run(code, &[words, &["--format", "json"]].concat());
+        check_output(&output.stdout);
         serde_json::from_slice(&output.stdout).unwrap()
     }
 

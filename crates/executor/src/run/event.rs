@@ -1,5 +1,6 @@
 //! Events of a run, for views and for JSON Lines.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::state::Outcome;
@@ -7,7 +8,7 @@ use crate::sandbox::Confinement;
 use crate::{Graph, NodeIndex};
 
 /// One event of a run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
     /// The run starts, or is resumed.
@@ -104,7 +105,7 @@ pub enum Event {
 }
 
 /// Action of a resumed run on one of its nodes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RecoveryAction {
     /// Ended processes that the dead run left.
@@ -116,7 +117,7 @@ pub enum RecoveryAction {
 }
 
 /// A node and its needs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct NodeInGraph {
     /// The name of the node.
     pub name: String,

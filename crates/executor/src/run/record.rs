@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use plan::{ChangesetId, Detail, NodeChangesets, PlanId};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -39,7 +40,7 @@ pub struct RunRecord {
 }
 
 /// The part of the record that `agents plan show` prints.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct RunSettings {
     /// The plan file.
     pub file: PathBuf,

@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The state of a node.
@@ -20,7 +21,7 @@ pub enum NodeState {
 }
 
 /// The outcome of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// Its actor exited with 0, and its changes are recorded.
@@ -72,6 +73,13 @@ impl Outcome {
             Self::Conflict => "has conflicts",
             other => other.as_str(),
         }
+    }
+}
+
+impl NodeState {
+    /// The words of all states, for schemas.
+    pub(crate) fn words() -> Vec<&'static str> {
+        TABLE.iter().map(|row| row.1).collect()
     }
 }
 

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use plan::{Conflict, PlanId, State};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::state::{NodeState, Outcome};
 
 /// The result of a run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Summary {
     /// The id of the plan.
     pub plan: PlanId,
@@ -43,7 +44,7 @@ impl Summary {
 }
 
 /// The state of a node and of its last attempt.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct NodeReport {
     /// The name of the node.
     pub name: String,
@@ -51,6 +52,7 @@ pub struct NodeReport {
     pub needs: Vec<String>,
     /// Its state.
     #[serde(serialize_with = "word")]
+    #[schemars(with = "String", extend("enum" = NodeState::words()))]
     pub state: NodeState,
     /// Number of attempts so far.
     pub attempts: u32,

@@ -1,5 +1,6 @@
 //! Choices about sandboxes in configuration, options and records, on every system.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Requested confinement of actors: `sandbox.confine`.
@@ -30,7 +31,7 @@ impl Confine {
 }
 
 /// Confinement that the kernel enforces. Aliases are the words of version 0.1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Confinement {
     /// All rules.

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 
 use filetx::{Fingerprint, Observed, RelPath, Snapshot, TreeTransaction, TxPath};
+use schemars::JsonSchema;
 use serde::Serialize;
 use store::{BlobHash, Content, ContentKind, PathBytes};
 
@@ -17,7 +18,7 @@ use crate::roots::{SYMLINK_MODE, ancestors, checked_path};
 use crate::{Attribution, Error, OverlaySource, PathKey, Result};
 
 /// A file that differs from the content that the plan recorded.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Drift {
     /// The path.
     #[serde(flatten)]

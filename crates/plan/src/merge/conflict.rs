@@ -1,12 +1,13 @@
 //! Conflicts, as data.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use store::{Content, PathBytes};
 
 use crate::{Attribution, PathKey};
 
 /// Changes of one path by two or more actors that do not merge.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Conflict {
     /// The path.
     #[serde(flatten)]
@@ -28,7 +29,7 @@ pub struct Conflict {
 }
 
 /// Another path of a conflict.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct OtherPath {
     /// The path, below the same root.
     pub path: PathBytes,
@@ -39,7 +40,7 @@ pub struct OtherPath {
 }
 
 /// Kind of a conflict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ConflictKind {
     /// Both changed the same or adjacent lines.
@@ -66,7 +67,7 @@ pub enum ConflictKind {
 }
 
 /// Change of one actor in a conflict.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Side {
     /// The author.
     #[serde(flatten)]
@@ -79,7 +80,7 @@ pub struct Side {
 
 /// Lines in conflict between two sides; of three sides in conflict, each pair has its own. Lines
 /// include their line feeds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct ConflictHunk {
     /// First line in the base, from 1.
     pub line: u64,

@@ -6,13 +6,14 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Actor, ChangeEntry, ChangesetId, Content, Operation, PathBytes, Time};
 
 use crate::record::RESOLUTION;
 
 /// A path below a root of a plan.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct PathKey {
     /// The root.
     pub root: PathBytes,
@@ -32,7 +33,7 @@ impl PathKey {
 }
 
 /// Author of a change.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize)]
 pub struct Attribution {
     /// The actor.
     pub actor: Actor,

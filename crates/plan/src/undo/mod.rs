@@ -7,6 +7,7 @@ mod chain;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use store::{Actor, AuditQuery, Content, NewPlan, PathBytes, PlanId, Store, Time, export};
 
@@ -46,7 +47,7 @@ impl UndoRequest {
 }
 
 /// The cause of a modification since a plan was applied.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum ModifiedBy {
     /// Another plan.
@@ -67,7 +68,7 @@ pub enum ModifiedBy {
 }
 
 /// A file that cannot be undone, because it was modified since the apply.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct ModifiedFile {
     /// The difference.
     #[serde(flatten)]

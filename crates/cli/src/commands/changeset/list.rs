@@ -1,6 +1,8 @@
 //! `agents changeset list`.
 
-use api::{PlanSelector, Plans};
+use api::{Changeset, PlanSelector, Plans};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::plan_name;
 use crate::display::grouped;
@@ -13,6 +15,12 @@ use crate::table::Table;
 pub(super) struct Args {
     /// Name, id, beginning of an id, or @latest
     plan: PlanSelector,
+}
+
+/// The `data` of the envelope.
+#[derive(JsonSchema, Serialize)]
+pub(super) struct Data {
+    changesets: Vec<Changeset>,
 }
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
@@ -31,5 +39,5 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
         output.report(format!("{}: no changesets", plan_name(&plan)));
     }
     output.print_table(&table)?;
-    Ok(Answer::ok(serde_json::json!({ "changesets": changesets })))
+    Ok(Answer::of(&Data { changesets }))
 }

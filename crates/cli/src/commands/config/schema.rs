@@ -1,6 +1,7 @@
 //! `agents config schema`.
 
 use super::ScopeName;
+use crate::commands::schema::Document;
 use crate::error::Result;
 use crate::output::{Answer, Output};
 use crate::session::Session;
@@ -19,5 +20,5 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
     let schema = session.agents().schema(args.scope.map(Into::into));
     output.print_text(format!("{schema:#}"))?;
-    Ok(Answer::ok(schema))
+    Ok(Answer::of(&Document(schema)))
 }

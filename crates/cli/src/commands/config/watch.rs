@@ -1,9 +1,10 @@
 //! `agents config watch`.
 
-use api::{ConfigEvent, SourcedValue};
+use api::{ConfigEvent, ConfigFile, SourcedValue};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::{key, place};
-
 use crate::error::{Exit, Result};
 use crate::interrupt::Interrupt;
 use crate::output::{Answer, Output};
@@ -20,12 +21,27 @@ pub(super) struct Args {
     prefix: Option<String>,
 }
 
+/// A line of the stream.
+#[derive(JsonSchema, Serialize)]
+#[serde(untagged)]
+pub(super) enum Event<'a> {
+    Start(Start<'a>),
+    Config(&'a ConfigEvent),
+}
+
+/// The first line.
+#[derive(JsonSchema, Serialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+pub(super) enum Start<'a> {
+    Watching { files: &'a [ConfigFile] },
+}
+
 pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
     let mut watch = session.agents().watch(args.prefix.as_deref().map(key).transpose()?.as_ref())?;
     let stop_handle = watch.stop_handle();
     let interrupt = Interrupt::listen_and(move || stop_handle.stop())?;
     let paths = session.agents().paths()?;
-    output.begin_stream(&serde_json::json!({ "event": "watching", "files": paths.files }))?;
+    output.begin_stream(&Event::Start(Start::Watching { files: &paths.files }))?;
     let files: Vec<_> = paths.files.iter().map(|file| file.file.as_str()).collect();
     output.status(format!("watching {}; Ctrl-C ends it", files.join(", ")));
     while let Some(events) = watch.wait() {
@@ -38,7 +54,7 @@ pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
 }
 
 fn print(event: ConfigEvent, output: &mut Output) -> Result<()> {
-    output.stream(&event)?;
+    output.stream(&Event::Config(&event))?;
     match event {
         ConfigEvent::Change(changed) => {
             let paint = output.paint();

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use api::{ContextName, Contexts, ExportFormat};
+use serde_json::Value;
 
 use super::plural;
 use crate::args::GlobalArgs;
@@ -46,5 +47,6 @@ pub(super) fn run(
     }
     contexts.export(&args.name, format, output.bytes())?;
     output.bytes().flush().map_err(|source| Error::Print { source })?;
-    Ok(Answer::ok(serde_json::json!({ "name": args.name, "form": form })))
+    // The export is the output; no envelope follows.
+    Ok(Answer::ok(Value::Null))
 }

@@ -1,6 +1,8 @@
 //! `agents context list`.
 
 use api::{ContextSummary, Contexts};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::error::{Exit, Result};
 use crate::output::{Answer, Output};
@@ -10,6 +12,12 @@ use crate::output::{Answer, Output};
 /// Reports unreadable contexts on standard error, and exits with 1.
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {}
+
+/// The `data` of the envelope.
+#[derive(JsonSchema, Serialize)]
+pub(super) struct Data {
+    contexts: Vec<ContextSummary>,
+}
 
 pub(super) fn run(_args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
     let listed = contexts.list()?;
@@ -31,5 +39,5 @@ pub(super) fn run(_args: &Args, contexts: &Contexts, output: &mut Output) -> Res
             exit = Exit::Error;
         }
     }
-    Ok(Answer { exit, ..Answer::of(&serde_json::json!({ "contexts": listed })) })
+    Ok(Answer { exit, ..Answer::of(&Data { contexts: listed }) })
 }

@@ -1,7 +1,9 @@
 //! `agents context prune`.
 
-use api::Contexts;
+use api::{ContextName, Contexts, StaleContext};
 use jiff::{SignedDuration, Timestamp};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::{Yes, plural};
 use crate::confirm::confirm;
@@ -22,6 +24,13 @@ pub(super) struct Args {
     dry_run: bool,
     #[command(flatten)]
     yes: Yes,
+}
+
+/// The `data` of the envelope.
+#[derive(JsonSchema, Serialize)]
+pub(super) struct Data {
+    old: Vec<StaleContext>,
+    removed: Vec<ContextName>,
 }
 
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
@@ -48,7 +57,7 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
     let verb = if args.dry_run { "would be removed" } else { "removed" };
     let count = if args.dry_run { old.len() } else { removed.len() };
     output.confirm(format!("{count} {verb}"))?;
-    Ok(Answer::ok(serde_json::json!({ "old": old, "removed": removed })))
+    Ok(Answer::of(&Data { old, removed }))
 }
 
 /// Returns the time so long ago. A day has 24 hours.

@@ -1,6 +1,8 @@
 //! `agents context remove`.
 
 use api::{ContextName, Contexts};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::{IfRevision, Yes};
 use crate::confirm::confirm;
@@ -20,6 +22,12 @@ pub(super) struct Args {
     if_revision: IfRevision,
 }
 
+/// The `data` of the envelope.
+#[derive(JsonSchema, Serialize)]
+pub(super) struct Data<'a> {
+    name: &'a ContextName,
+}
+
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
     confirm(&format!("delete {}", args.name), args.yes.yes, output)?;
     let delete_error = contexts.remove(&args.name, args.if_revision.if_revision)?;
@@ -27,5 +35,5 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
     if let Some(why) = delete_error {
         output.warn("undeleted", format!("its files are not deleted yet: {why}"), None);
     }
-    Ok(Answer::ok(serde_json::json!({ "name": args.name })))
+    Ok(Answer::of(&Data { name: &args.name }))
 }

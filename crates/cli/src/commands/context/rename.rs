@@ -1,6 +1,8 @@
 //! `agents context rename`.
 
 use api::{ContextName, Contexts};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::IfRevision;
 use crate::error::Result;
@@ -17,8 +19,16 @@ pub(super) struct Args {
     if_revision: IfRevision,
 }
 
+/// The `data` of the envelope.
+#[derive(JsonSchema, Serialize)]
+pub(super) struct Data<'a> {
+    name: &'a ContextName,
+    /// The old name.
+    was: &'a ContextName,
+}
+
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
     contexts.rename(&args.name, &args.new, args.if_revision.if_revision)?;
     output.confirm(format!("{} is {} now", args.name, args.new))?;
-    Ok(Answer::ok(serde_json::json!({ "name": args.new, "was": args.name })))
+    Ok(Answer::of(&Data { name: &args.new, was: &args.name }))
 }

@@ -1,9 +1,11 @@
 //! `agents context search`.
 
-use api::{ContextName, Contexts, Role, SearchQuery};
+use api::{ContextName, Contexts, Role, SearchHit, SearchQuery};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::error::{Error, Exit, Result};
 use crate::output::{Answer, Output};
@@ -33,6 +35,21 @@ pub(super) struct Args {
     context: usize,
 }
 
+/// The `data` of the envelope.
+#[derive(JsonSchema, Serialize)]
+pub(super) struct Data {
+    /// Number of hits.
+    hits: u64,
+}
+
+/// A line of the stream.
+#[derive(JsonSchema, Serialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+pub(super) enum Event<'a> {
+    Search { query: &'a str },
+    Hit { hit: &'a SearchHit },
+}
+
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
     let query = SearchQuery {
         role: args.role.clone(),
@@ -42,7 +59,7 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
         ..SearchQuery::words(&args.query)
     };
     let (mut count, mut exit) = (0_u64, Exit::NotFound);
-    output.begin_stream(&serde_json::json!({ "event": "search", "query": args.query }))?;
+    output.begin_stream(&Event::Search { query: &args.query })?;
     for hit in contexts.search(&args.names, query)? {
         let hit = match hit {
             Ok(hit) => hit,
@@ -53,7 +70,7 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
                 continue;
             }
         };
-        output.stream(&serde_json::json!({ "event": "hit", "hit": hit }))?;
+        output.stream(&Event::Hit { hit: &hit })?;
         let paint = output.paint();
         let time = hit.time.as_ref().map(|time| format!(" {time}")).unwrap_or_default();
         output.print(format!(
@@ -71,7 +88,7 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
     if count > 0 && exit == Exit::NotFound {
         exit = Exit::Ok;
     }
-    Ok(Answer { exit, data: serde_json::json!({ "hits": count }).into() })
+    Ok(Answer { exit, ..Answer::of(&Data { hits: count }) })
 }
 
 /// Parses a time, or a day, which begins at midnight UTC.

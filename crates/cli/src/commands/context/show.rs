@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use api::{ContextName, Contexts, Conversation, MessageSelection, NumberedMessage};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::error::{Error, Exit, Result};
 use crate::interrupt::Interrupt;
@@ -30,16 +32,32 @@ pub(super) struct Args {
     follow: bool,
 }
 
+/// The `data` of the envelope.
+#[derive(JsonSchema, Serialize)]
+pub(super) struct Data<'a> {
+    name: &'a ContextName,
+    /// Number of printed messages.
+    messages: u64,
+}
+
+/// A line of the stream. Messages are as stored.
+#[derive(JsonSchema, Serialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+pub(super) enum Event<'a> {
+    Context { name: &'a ContextName },
+    Message(&'a NumberedMessage),
+}
+
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
     let mut conversation = contexts.show(&args.name, selection(args)?)?;
     let interrupt = if args.follow { Some(Interrupt::listen()?) } else { None };
     for notice in conversation.notices() {
         output.warn("notice", notice.to_string(), None);
     }
-    output.begin_stream(&serde_json::json!({ "event": "context", "name": args.name }))?;
+    output.begin_stream(&Event::Context { name: &args.name })?;
     let mut count = print(&mut conversation, output)?;
     let Some(interrupt) = interrupt else {
-        return Ok(Answer::ok(serde_json::json!({ "name": args.name, "messages": count })));
+        return Ok(Answer::of(&Data { name: &args.name, messages: count }));
     };
     while interrupt.check().is_ok() {
         std::thread::sleep(POLL_INTERVAL);
@@ -48,23 +66,14 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
         }
         count += print(&mut conversation, output)?;
     }
-    let data = serde_json::json!({ "name": args.name, "messages": count });
-    Ok(Answer { exit: Exit::Interrupted, data: data.into() })
-}
-
-/// A message as programs get it, as stored.
-#[derive(serde::Serialize)]
-struct Event<'a> {
-    event: &'static str,
-    #[serde(flatten)]
-    message: &'a NumberedMessage,
+    Ok(Answer { exit: Exit::Interrupted, ..Answer::of(&Data { name: &args.name, messages: count }) })
 }
 
 fn print(conversation: &mut Conversation, output: &mut Output) -> Result<u64> {
     let mut count = 0;
     for message in conversation {
         let message = message?;
-        output.stream(&Event { event: "message", message: &message })?;
+        output.stream(&Event::Message(&message))?;
         say(&message, output)?;
         count += 1;
     }

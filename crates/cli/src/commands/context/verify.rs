@@ -1,6 +1,8 @@
 //! `agents context verify`.
 
-use api::{ContextName, Contexts, VerifyReport};
+use api::{ContextName, Contexts, SaveSummary, VerifyReport};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::{IfRevision, plural, warn_of_change};
 use crate::error::{Error, Exit, Result};
@@ -26,6 +28,14 @@ pub(super) struct Args {
     if_revision: IfRevision,
 }
 
+/// The `data` of the envelope.
+#[derive(JsonSchema, Serialize)]
+#[serde(untagged)]
+pub(super) enum Data<'a> {
+    Verified { contexts: &'a [VerifyReport] },
+    Repaired(&'a SaveSummary),
+}
+
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
     if let (true, Some(name)) = (args.repair, &args.name) {
         let change = contexts.repair(name, args.if_revision.if_revision)?;
@@ -35,7 +45,7 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
             change.revision
         ))?;
         warn_of_change(&change, output);
-        return Ok(Answer::of(&change));
+        return Ok(Answer::of(&Data::Repaired(&change)));
     }
     if args.if_revision.if_revision.is_some() {
         return Err(Error::Usage { reason: "`--if-revision` goes with `--repair`" });
@@ -46,7 +56,7 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
     }
     let is_sound = verified.iter().all(|one| one.problems.is_empty());
     let exit = if is_sound { Exit::Ok } else { Exit::Error };
-    Ok(Answer { exit, ..Answer::of(&serde_json::json!({ "contexts": verified })) })
+    Ok(Answer { exit, ..Answer::of(&Data::Verified { contexts: &verified }) })
 }
 
 fn tell(one: &VerifyReport, output: &mut Output) -> Result<()> {

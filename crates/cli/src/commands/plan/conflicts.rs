@@ -1,7 +1,9 @@
 //! `agents plan conflicts`.
 
 use api::errors::State;
-use api::{Attribution, PlanSelector, Plans, conflict_line};
+use api::{Attribution, Conflict, PlanSelector, Plans, conflict_line};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::{plan_name, plural};
 use crate::error::{Exit, Result};
@@ -14,6 +16,12 @@ use crate::output::{Answer, Output};
 pub(super) struct Args {
     /// Name, id, beginning of an id, or @latest
     plan: PlanSelector,
+}
+
+/// The `data` of the envelope.
+#[derive(JsonSchema, Serialize)]
+pub(super) struct Data {
+    conflicts: Vec<Conflict>,
 }
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
@@ -50,7 +58,7 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
         output.hint(&format!("agents plan resolve {id} {path} --take {actor}"));
     }
     let exit = if conflicts.is_empty() { Exit::Ok } else { Exit::Refused };
-    Ok(Answer { exit, data: serde_json::json!({ "conflicts": conflicts }).into() })
+    Ok(Answer { exit, ..Answer::of(&Data { conflicts }) })
 }
 
 /// The authors of lines.

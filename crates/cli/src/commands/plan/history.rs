@@ -1,6 +1,8 @@
 //! `agents plan history`.
 
 use api::{PlanEvent, PlanSelector, Plans};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::plural;
 use crate::error::Result;
@@ -12,6 +14,12 @@ use crate::table::Table;
 pub(super) struct Args {
     /// Name, id, beginning of an id, or @latest
     plan: PlanSelector,
+}
+
+/// The `data` of the envelope.
+#[derive(JsonSchema, Serialize)]
+pub(super) struct Data {
+    events: Vec<PlanEvent>,
 }
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
@@ -28,7 +36,7 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
         ]);
     }
     output.print_table(&table)?;
-    Ok(Answer::ok(serde_json::json!({ "events": events })))
+    Ok(Answer::of(&Data { events }))
 }
 
 /// The change of state, changeset, number of changes and error of an event.

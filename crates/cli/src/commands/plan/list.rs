@@ -1,6 +1,8 @@
 //! `agents plan list`.
 
 use api::{Plan, Plans, Purpose};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::display::age;
 use crate::error::Result;
@@ -16,6 +18,12 @@ pub(super) struct Args {
     /// List at most this many [default: all]
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
+}
+
+/// The `data` of the envelope.
+#[derive(JsonSchema, Serialize)]
+pub(super) struct Data<'a> {
+    plans: &'a [Plan],
 }
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
@@ -35,5 +43,5 @@ pub(super) fn print(plans: &[Plan], output: &mut Output) -> Result<Answer> {
         output.report("no plans");
     }
     output.print_table(&table)?;
-    Ok(Answer::ok(serde_json::json!({ "plans": plans })))
+    Ok(Answer::of(&Data { plans }))
 }

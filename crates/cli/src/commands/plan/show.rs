@@ -1,6 +1,7 @@
 //! `agents plan show`.
 
 use api::{Changeset, NodeReport, Plan, PlanDetail, PlanSelector, Plans, Purpose, RunSettings};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::run::draw::time;
@@ -21,8 +22,8 @@ pub(super) struct Args {
 }
 
 /// A plan with its nodes, for programs.
-#[derive(Serialize)]
-struct Shown {
+#[derive(JsonSchema, Serialize)]
+pub(super) struct Shown {
     #[serde(flatten)]
     plan: PlanDetail,
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -2,8 +2,10 @@
 
 use api::errors::PlanId;
 use api::{Applied, ApplyOptions, PlanSelection, Plans, RunSummary, conflict_line};
+use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::Data;
 use super::live::columns;
 use super::model::Mark;
 use super::phrases::End;
@@ -18,8 +20,8 @@ use crate::style::Format;
 const FILES_MAX: usize = 40;
 
 /// The result of a run, for programs.
-#[derive(Serialize)]
-struct Ended<'a> {
+#[derive(JsonSchema, Serialize)]
+pub(super) struct Ended<'a> {
     #[serde(flatten)]
     summary: &'a RunSummary,
     /// Result of `--apply`.
@@ -83,10 +85,8 @@ pub(super) fn report(
         (_, _, "conflict") => Exit::Refused,
         _ => Exit::Error,
     };
-    Ok(Answer {
-        exit,
-        ..Answer::of(&Ended { summary: &summary, applied: applied.map(|(applied, _)| applied) })
-    })
+    let ended = Ended { summary: &summary, applied: applied.map(|(applied, _)| applied) };
+    Ok(Answer { exit, ..Answer::of(&Data::Ended(&ended)) })
 }
 
 /// Prints the outcome of an actor that had the terminal, unless it succeeded.

@@ -8,6 +8,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::program::{GLOBAL_FILE, Program};
+use crate::schema::{check_event, check_output};
 
 /// A running watch.
 struct Watching {
@@ -28,7 +29,13 @@ impl Watching {
     }
 
     fn next_json(&mut self) -> serde_json::Value {
-        serde_json::from_str(&self.next()).unwrap()
+        let line = self.next();
+        let event: serde_json::Value = serde_json::from_str(&line).unwrap();
+        match event["event"] == "end" {
+            true => check_output(line.as_bytes()),
+            false => check_event("config watch", &event),
+        }
+        event
     }
 
     /// Sends Ctrl-C. Returns standard error and the exit code.

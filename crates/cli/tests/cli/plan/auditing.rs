@@ -6,6 +6,7 @@ use snapbox::str;
 
 use super::{changed, project, start};
 use crate::program::{Program, json, text};
+use crate::schema::check;
 
 #[test]
 fn audit_records_are_printed_verified_and_exported() {
@@ -34,6 +35,9 @@ sound: 9 records in 1 chain
 
 "#]]);
     let exported = text(&program.run("audit export").success());
+    for line in exported.lines() {
+        assert_eq!(check("audit export", &serde_json::from_str(line).unwrap()), Ok(()));
+    }
     let first: serde_json::Value = serde_json::from_str(exported.lines().next().unwrap()).unwrap();
     assert_eq!(
         (&first["sequence"], &first["kind"], &first["who"]),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use store::{Content, ContentKind, PathBytes};
 
@@ -27,7 +28,7 @@ pub struct DiffEntry {
 }
 
 /// The kind of a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ChangeKind {
     /// The file is new.
@@ -68,7 +69,7 @@ impl fmt::Display for ChangeKind {
 }
 
 /// One side of a diff.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct FileSide {
     /// File or symlink.
     pub kind: ContentKind,
@@ -82,7 +83,7 @@ pub struct FileSide {
 }
 
 /// The diff of one file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct FileDiff {
     /// The path.
     #[serde(flatten)]

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use crate::merge::lines::{diff_ranges, lines};
@@ -10,7 +11,7 @@ use crate::merge::lines::{diff_ranges, lines};
 const CONTEXT_LINES: usize = 3;
 
 /// Lines that differ, with context lines around them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Hunk {
     /// The first line in the old text, from 1; if the hunk has no old lines, the line before it.
     pub old_start: u64,
@@ -25,17 +26,18 @@ pub struct Hunk {
 }
 
 /// One line of a hunk.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Line {
     /// The side that has the line.
     pub sign: Sign,
     /// The bytes, with the line feed if there is one. JSON replaces invalid UTF-8.
     #[serde(serialize_with = "as_text")]
+    #[schemars(with = "String")]
     pub text: Vec<u8>,
 }
 
 /// The side that has a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub enum Sign {
     /// Both sides: a context line.
     #[serde(rename = " ")]
