@@ -100,7 +100,7 @@ fn llvm(tool: &str) -> Result<Command> {
     tools::llvm(tool).map(Command::new).ok_or_else(missing)
 }
 
-/// How often each line of each file was reached.
+/// Number of times each line of each file was reached.
 pub(crate) struct Coverage {
     files: BTreeMap<String, BTreeMap<usize, u64>>,
 }

@@ -112,7 +112,7 @@ pub enum Error {
         key: Key,
         /// Key or part of it that is of the other kind.
         other: Key,
-        /// What `other` is: a table, a list of tables or a value.
+        /// Kind of `other`: a table, a list of tables or a value.
         actual: &'static str,
         /// Path of the file.
         file: PathBuf,

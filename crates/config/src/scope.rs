@@ -11,7 +11,7 @@ use crate::Error;
 /// Folder of a project's configuration.
 pub const PROJECT_FOLDER: &str = ".cleveragents";
 
-/// Where a value can be set; each scope is one file.
+/// Scope of a value; each is one file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Debug)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {

@@ -143,7 +143,7 @@ pub enum Error {
     RootUnavailable {
         /// The root.
         path: PathBuf,
-        /// What is wrong with it.
+        /// State of the root.
         reason: &'static str,
     },
     /// The call exceeds a named limit.

@@ -94,13 +94,13 @@ impl RelPath {
         self.0.file_name()
     }
 
-    /// Whether this is the root itself.
+    /// Returns true if this is the root itself.
     pub fn is_root(&self) -> bool {
         self.0.as_os_str().is_empty()
     }
 
-    /// Whether this is `folder` or a path inside it. Whole names count: `root-x` is not inside
-    /// `root`.
+    /// Returns true if this is `folder` or a path inside it. Whole names count: `root-x` is not
+    /// inside `root`.
     pub fn is_within(&self, folder: &RelPath) -> bool {
         self.0.starts_with(&folder.0)
     }

@@ -28,7 +28,7 @@ const STAGING_MODE: u32 = 0o600;
 pub struct ReplaceOptions {
     /// Mode of a new file. An existing one keeps its mode.
     pub new_mode: u32,
-    /// Whether to remove leftovers of killed writers of this file.
+    /// True to remove leftovers of killed writers of this file.
     pub sweep: Sweep,
 }
 

@@ -232,7 +232,7 @@ impl Root {
         Ok((observed, Some(stat.mount)))
     }
 
-    /// Whether this root has the given path.
+    /// Returns true if this root has the given path.
     pub(crate) fn is_at(&self, path: &Path) -> bool {
         self.path == path
     }

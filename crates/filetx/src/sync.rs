@@ -50,7 +50,7 @@ impl WaitQueue {
         Self { condvar: Condvar::new(), waiting: AtomicUsize::new(0) }
     }
 
-    /// Whether a thread waits, or was notified and has not woken up yet.
+    /// Returns true if a thread waits, or was notified and has not woken up yet.
     pub(crate) fn has_waiters(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) > 0
     }

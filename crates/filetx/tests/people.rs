@@ -196,7 +196,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Whether the transaction is committed and pending. A reader sees it in that case.
+    /// Returns true if the transaction is committed and pending. A reader sees it in that case.
     fn is_waiting(&self) -> bool {
         let waiting = self.root.join(HOME).join("journal").exists();
         let snapshot = Snapshot::of_tree(&self.root, &options().txn_dir, &Wait::default()).unwrap();

@@ -175,7 +175,7 @@ impl Bench {
     }
 }
 
-/// Whether the kernel has unique mount ids (since 6.8).
+/// Returns true if the kernel has unique mount ids (since 6.8).
 fn mounts_are_numbered(point: &Path) -> bool {
     let unique = StatxFlags::from_bits_retain(0x4000);
     let found = statx(CWD, point, AtFlags::empty(), unique).unwrap();

@@ -233,7 +233,7 @@ pub enum Error {
         plan: PlanId,
         /// The files; at least one.
         drifts: Vec<Drift>,
-        /// Whether drift was to be merged: then these are edits of the same lines.
+        /// True if drift was to be merged: then these are edits of the same lines.
         is_merging: bool,
     },
     /// Files changed since the plan was applied. No file was changed by the undo.

@@ -173,7 +173,7 @@ pub struct ProcessStat {
     pub group: u32,
     /// The start time, in clock ticks since the boot.
     pub started_ticks: u64,
-    /// Whether the process has ended and its parent has not waited for it.
+    /// True if the process has ended and its parent has not waited for it.
     pub is_zombie: bool,
 }
 

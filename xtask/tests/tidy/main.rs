@@ -57,6 +57,11 @@ fn no_source_file_is_too_long() {
 }
 
 #[test]
+fn no_doc_comment_begins_with_a_question_word() {
+    check_each(&Workspace::read(), text::question_openings);
+}
+
+#[test]
 fn no_retired_name_returns() {
     check_each(&Workspace::read(), names::retired);
 }

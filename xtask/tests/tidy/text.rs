@@ -16,6 +16,9 @@ const MACHINE_FOLDERS: &[[&str; 2]] = &[
 /// Marks of unfinished work, split likewise.
 const UNFINISHED: &[[&str; 2]] = &[["#[ig", "nore"], ["to", "do!("], ["unimple", "mented!("]];
 
+/// Words that open a question instead of a description.
+const QUESTION_WORDS: &[&str] = &["What", "Who", "Whether", "Where", "How"];
+
 /// Finds crates, by folder, that the document does not name.
 pub(crate) fn unnamed_crates(architecture: &str, folders: &[String]) -> Vec<String> {
     let missing = folders.iter().filter(|folder| !architecture.contains(&format!("`{folder}`")));
@@ -35,6 +38,25 @@ pub(crate) fn unfinished(path: &str, text: &str) -> Vec<String> {
         return Vec::new();
     }
     find(path, text, |line| UNFINISHED.iter().map(|halves| halves.concat()).find(|word| line.contains(word)))
+}
+
+/// Finds doc comments in sources that begin with a question word instead of a noun or a verb.
+pub(crate) fn question_openings(path: &str, text: &str) -> Vec<String> {
+    if !path.ends_with(".rs") || !path.contains("/src/") {
+        return Vec::new();
+    }
+    let mut is_inside = false;
+    let mut problems = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim_start();
+        let comment = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
+        let opening = comment.filter(|_| !is_inside).and_then(|words| words.split_whitespace().next());
+        if let Some(word) = opening.filter(|word| QUESTION_WORDS.contains(word)) {
+            problems.push(format!("{path}:{}: a doc comment begins with `{word}`", index + 1));
+        }
+        is_inside = comment.is_some();
+    }
+    problems
 }
 
 pub(crate) fn too_long(path: &str, text: &str) -> Vec<String> {
@@ -59,6 +81,17 @@ fn find(path: &str, text: &str, rule: impl Fn(&str) -> Option<String>) -> Vec<St
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_question_at_the_beginning_of_a_comment_is_found() {
+        let text =
+            "/// Returns a path.\n/// What follows is fine.\nfn a() {}\n    /// Whether it is.\nfn b() {}\n";
+        assert_eq!(
+            question_openings("crates/a/src/lib.rs", text),
+            ["crates/a/src/lib.rs:4: a doc comment begins with `Whether`"]
+        );
+        assert!(question_openings("crates/a/tests/a.rs", text).is_empty());
+    }
 
     #[test]
     fn a_crate_that_is_not_named_is_found() {

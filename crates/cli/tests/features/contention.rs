@@ -86,7 +86,7 @@ fn has_last_value(world: &mut World, key: String) {
     assert!(has(&text, &key, &world.set[&key]), "{text}");
 }
 
-/// Whether a key of the last table has one of these values, once.
+/// Returns true if a key of the last table has one of these values, once.
 fn has(text: &str, key: &str, values: &[i64]) -> bool {
     let name = key.rsplit('.').next().unwrap();
     let lines: Vec<_> =

@@ -21,7 +21,7 @@ const NAME: &str = "chat";
 pub(crate) struct Killed {
     /// Where it came.
     at: String,
-    /// Whether the save had been acknowledged.
+    /// True if the save had been acknowledged.
     acknowledged: bool,
     /// The number that all four files said, or why they said none.
     said: Result<u64, String>,

@@ -64,7 +64,7 @@ fn apply_waits(world: &mut World, plan: String) {
     world.waiting = Some((child, lines));
 }
 
-/// Whether it went on or saw that its lock is gone.
+/// Returns true if it went on or saw that its lock is gone.
 #[then(expr = "the apply that waited left all {int} files old or all new")]
 fn waited(world: &mut World, files: usize) {
     let (mut child, lines) = world.waiting.take().unwrap();

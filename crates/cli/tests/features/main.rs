@@ -67,7 +67,7 @@ fn run(of: &str, name: &str, writer: Writer, tag: Option<&'static str>) -> (usiz
     (done.passed_steps(), done.failed_steps())
 }
 
-/// Whether disks can be mounted here. If not, that is reported.
+/// Returns true if disks can be mounted here. If not, that is reported.
 fn can_mount(scenario: &str) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let tried = SmallDisk::new(folder.path(), 4096);
@@ -77,7 +77,7 @@ fn can_mount(scenario: &str) -> bool {
     tried.is_ok()
 }
 
-/// Whether programs can be traced here. If not, that is reported.
+/// Returns true if programs can be traced here. If not, that is reported.
 fn can_trace(scenario: &str) -> bool {
     let reason = strace::unusable();
     if let Some(reason) = &reason {

@@ -43,7 +43,7 @@ struct AttemptEnd {
     reason: Option<String>,
     files_changed: usize,
     notes: Vec<String>,
-    /// Whether all its changes are recorded.
+    /// True if all its changes are recorded.
     is_complete: bool,
 }
 

@@ -35,7 +35,7 @@ pub struct RunRecord {
     pub ignored: Ignored,
     /// Sandbox strategy.
     pub strategy: String,
-    /// Whether the actor has the terminal.
+    /// True if the actor has the terminal.
     pub terminal: bool,
 }
 

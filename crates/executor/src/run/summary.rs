@@ -30,7 +30,7 @@ pub struct Summary {
     pub conflicts: Vec<Conflict>,
     /// Remarks about the sandboxes, such as excluded files.
     pub notes: Vec<String>,
-    /// Whether the run or its plan was cancelled.
+    /// True if the run or its plan was cancelled.
     pub cancelled: bool,
 }
 
@@ -81,7 +81,7 @@ pub struct NodeOutput {
     pub node: String,
     /// The file. None for an actor that did not start or has the terminal, and after a prune of the plan.
     pub file: Option<PathBuf>,
-    /// Whether the node may print more.
+    /// True if the node may print more.
     pub is_running: bool,
 }
 

@@ -30,8 +30,8 @@ const FIELDS: StatxFlags = StatxFlags::TYPE
 /// `STATX_MNT_ID_UNIQUE` of the kernel's headers.
 const MNT_ID_UNIQUE: StatxFlags = StatxFlags::from_bits_retain(0x4000);
 
-/// Whether the kernel supports `openat2`. Tested once: older kernels lack it, and some containers
-/// forbid it.
+/// Returns true if the kernel supports `openat2`. Tested once: older kernels lack it, and some
+/// containers forbid it.
 pub(super) fn resolves_beneath(root: BorrowedFd<'_>) -> bool {
     static RESOLVES: OnceLock<bool> = OnceLock::new();
     *RESOLVES.get_or_init(|| open_beneath(root, Path::new("."), HANDLE, Mode::empty()).is_ok())
@@ -97,7 +97,7 @@ const SYNCFS_FILE_SYSTEMS: [u64; 4] = [0xEF53, 0x5846_5342, 0x9123_683E, 0xF2F5_
 /// 5.8, errors of the file system since 5.17.
 const SYNCFS_ERRORS_SINCE: (u32, u32) = (5, 17);
 
-/// Whether one `syncfs` gives the same guarantee as a sync of each file.
+/// Returns true if one `syncfs` gives the same guarantee as a sync of each file.
 pub(super) fn syncfs_reports_errors(root: impl AsFd) -> bool {
     static REPORTS: OnceLock<bool> = OnceLock::new();
     let kernel_reports = *REPORTS.get_or_init(|| {
@@ -111,14 +111,14 @@ pub(super) fn sync_file_system(root: impl AsFd) -> Result<()> {
     rustix::fs::syncfs(root)
 }
 
-/// Whether a kernel release, such as `6.8.0-45-generic`, is this version or later.
+/// Returns true if a kernel release, such as `6.8.0-45-generic`, is this version or later.
 fn is_since(release: &str, since: (u32, u32)) -> bool {
     let mut numbers = release.split(|character: char| !character.is_ascii_digit()).map(str::parse);
     matches!((numbers.next(), numbers.next()), (Some(Ok(major)), Some(Ok(minor))) if (major, minor) >= since)
 }
 
-/// Whether a replaced file keeps an attribute. Not `trusted.*`, which belongs to the layers of the
-/// file system, and not the two signatures of the content.
+/// Returns true if a replaced file keeps an attribute. Not `trusted.*`, which belongs to the layers
+/// of the file system, and not the two signatures of the content.
 pub(super) fn is_copied(name: &[u8]) -> bool {
     match name {
         b"system.posix_acl_access" | b"system.posix_acl_default" => true,

@@ -107,8 +107,8 @@ impl Journal {
         Ok(Some(record))
     }
 
-    /// Whether another record of this epoch follows. Advances over it. A record of an older epoch
-    /// is recognised by its head alone.
+    /// Returns true if another record of this epoch follows. Advances over it. A record of an older
+    /// epoch is recognised by its head alone.
     pub(crate) fn has_next(&mut self, root: &Root) -> Result<bool> {
         let path = root.in_txn_dir(JOURNAL);
         let head =
@@ -169,7 +169,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Whether a record of `bytes` bytes fits.
+    /// Returns true if a record of `bytes` bytes fits.
     pub(crate) fn has_room(&self, bytes: u64) -> bool {
         self.offset + bytes <= self.capacity
     }

@@ -115,7 +115,7 @@ mod system {
         test_kill_process(pid) != Err(Errno::SRCH)
     }
 
-    /// Whether readers hold the lock of a file, if the system reports it.
+    /// Returns true if readers hold the lock of a file, if the system reports it.
     pub(crate) fn is_locked_shared(id: FileId) -> bool {
         cfg!(target_os = "linux")
             && std::fs::read_to_string("/proc/locks").is_ok_and(|locks| lists_shared(&locks, id))
@@ -221,7 +221,7 @@ mod system {
         }
     }
 
-    /// Whether an error means that a path leads through a symlink.
+    /// Returns true if an error means that a path leads through a symlink.
     pub(crate) fn is_through_symlink(error: &io::Error) -> bool {
         error.raw_os_error() == Some(Errno::LOOP.raw_os_error())
     }

@@ -62,8 +62,8 @@ impl<K: Copy + Eq, H> State<K, H> {
         Self { pid, entries: Vec::new(), waiting: Vec::new(), next_ticket: 0 }
     }
 
-    /// Whether the thread with this ticket, or a new thread without one, is the first in line for
-    /// `key`.
+    /// Returns true if the thread with this ticket, or a new thread without one, is the first in
+    /// line for `key`.
     fn is_next(&self, key: K, ticket: Option<u64>) -> bool {
         let first = self.waiting.iter().find(|waiting| waiting.key == key);
         first.is_none_or(|first| Some(first.ticket) == ticket)
@@ -104,7 +104,7 @@ pub struct Caller {
     pub thread: ThreadId,
     /// Source location of the call.
     pub at: CodeLocation,
-    /// Whether the guard stays on this thread.
+    /// True if the guard stays on this thread.
     pub thread_bound: bool,
 }
 
@@ -210,7 +210,7 @@ impl<K: Copy + Eq, H: Clone> Registry<K, H> {
         Some((value, LockTransition { registry: self, key }))
     }
 
-    /// Whether every key is free.
+    /// Returns true if every key is free.
     #[cfg(any(test, feature = "shuttle"))]
     pub fn is_empty(&self) -> bool {
         lock(&self.state).entries.is_empty()

@@ -12,9 +12,10 @@ use crate::root::Root;
 const STAGED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 impl FolderState {
-    /// Whether the next record needs a checkpoint first although it fits: another program changed a
-    /// file that the record may build on; published staged content takes too much space; or a large
-    /// record made the journal longer than `capacity_max`, and every open would read all of it.
+    /// Returns true if the next record needs a checkpoint first although it fits: another program
+    /// changed a file that the record may build on; published staged content takes too much space;
+    /// or a large record made the journal longer than `capacity_max`, and every open would read all
+    /// of it.
     pub(crate) fn needs_checkpoint(&self, capacity_max: u64) -> bool {
         let is_long = || self.open.as_ref().is_some_and(|opened| opened.journal.offset > capacity_max);
         self.modified_externally || self.staged_bytes > STAGED_BYTES_MAX || is_long()

@@ -144,8 +144,8 @@ fn open(root: &Root, path: &RelPath, mode: u32, content: &Content) -> Result<Box
     }
 }
 
-/// Whether a path that cannot be opened may be replaced: it is not a plain file, or this process
-/// may not open it. A disk error is no reason to remove a file.
+/// Returns true if a path that cannot be opened may be replaced: it is not a plain file, or this
+/// process may not open it. A disk error is no reason to remove a file.
 fn may_replace(root: &Root, path: &RelPath, error: &io::Error) -> Result<bool> {
     let is_other = root.stat(path)?.is_some_and(|stat| stat.kind != FileKind::File);
     Ok(is_other || error.kind() == io::ErrorKind::PermissionDenied)

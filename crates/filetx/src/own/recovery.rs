@@ -102,8 +102,8 @@ fn full_content(root: &Root, content: &Content) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Whether every sector begins as one version and continues as another or as zeros: the effect of a
-/// power cut, or of a write that stopped half-way.
+/// Returns true if every sector begins as one version and continues as another or as zeros: the
+/// effect of a power cut, or of a write that stopped half-way.
 fn is_torn_write(bytes: &[u8], versions: &[Vec<u8>]) -> bool {
     let sector = SECTOR_BYTES;
     bytes.chunks(sector).enumerate().all(|(index, part)| {

@@ -143,7 +143,7 @@ impl FolderState {
 }
 
 impl OpenJournal {
-    /// Whether no other process wrote since this one did.
+    /// Returns true if no other process wrote since this one did.
     fn is_current(&mut self, root: &Root) -> Result<bool> {
         // A journal that was replaced or removed has no name.
         let stat = root.with_step(Step::Inspect, &root.in_txn_dir(JOURNAL), self.journal.file.stat())?;

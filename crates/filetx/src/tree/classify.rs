@@ -55,8 +55,8 @@ pub(crate) fn classify(change: &Change, found: &ObservedChange) -> Verdict {
     }
 }
 
-/// Whether the path has its target state. A folder that another program created counts, whatever
-/// its mode; a change of the mode of a folder compares the mode.
+/// Returns true if the path has its target state. A folder that another program created counts,
+/// whatever its mode; a change of the mode of a folder compares the mode.
 fn is_target(change: &Change, target: &Observed) -> bool {
     match (&change.after, target) {
         (TargetState::Folder { .. }, Observed::Folder { .. })

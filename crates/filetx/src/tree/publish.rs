@@ -195,7 +195,7 @@ impl PathPublisher<'_> {
         }
     }
 
-    /// Whether only the mode of a file changes.
+    /// Returns true if only the mode of a file changes.
     fn is_mode_only(&self) -> bool {
         matches!(self.change.after, TargetState::File { .. }) && self.staged.is_none()
     }
@@ -434,12 +434,12 @@ fn copy_staged(root: &Root, staged: &RelPath, copy: &RelPath, mode: u32) -> Resu
     root.sync_all(Step::SyncPublished, copy, &*target)
 }
 
-/// Whether an error means that a folder above the path was removed or replaced.
+/// Returns true if an error means that a folder above the path was removed or replaced.
 fn is_missing_parent(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) || is_through_symlink(error)
 }
 
-/// Whether an error means that hard links are not possible.
+/// Returns true if an error means that hard links are not possible.
 fn lacks_hard_links(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::PermissionDenied)
 }

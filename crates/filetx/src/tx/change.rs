@@ -195,8 +195,8 @@ impl Content {
 }
 
 impl TargetState {
-    /// Whether the observed state equals this state. Content that builds on the path's own is
-    /// unknown and never equal.
+    /// Returns true if the observed state equals this state. Content that builds on the path's own
+    /// is unknown and never equal.
     pub(crate) fn matches(&self, observed: &Observed) -> bool {
         match (self, observed) {
             (TargetState::Absent, Observed::Absent) => true,

@@ -97,8 +97,8 @@ impl Snapshot {
         Ok(Self { roots: vec![root], overlay, none: Overlay::default(), _guards: guards })
     }
 
-    /// Whether a committed transaction, finished or not, waits here for the acknowledgement of its
-    /// owner.
+    /// Returns true if a committed transaction, finished or not, waits here for the acknowledgement
+    /// of its owner.
     pub fn has_unacknowledged(&self, id: u128) -> Result<bool> {
         let root = &self.roots[0];
         Ok(read_record(root)?.is_some_and(|record| record.id == id)

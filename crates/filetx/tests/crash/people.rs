@@ -49,7 +49,7 @@ const SAVES: [Save; 2] = [
     |disk, path, bytes| disk.external_replace("a", path, bytes),
 ];
 
-/// Whether the edit is in place or preserved as reported.
+/// Returns true if the edit is in place or preserved as reported.
 fn is_safe(disk: &SimDisk, path: &str, bytes: &[u8], kept: &[filetx::Preserved]) -> bool {
     let in_place = disk.external_read("a", path).as_deref() == Some(bytes);
     let aside = disk.external_list("a", ".txn/kept").into_iter();

@@ -41,7 +41,7 @@ enum Which {
     New,
 }
 
-/// Whether a kill left a torn file. Recovery of an own folder may take it for an edit and preserve
+/// True if a kill left a torn file. Recovery of an own folder may take it for an edit and preserve
 /// it; otherwise it must preserve nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Torn {
@@ -130,7 +130,7 @@ impl Bench {
         if strays.is_empty() { Ok(left) } else { Err(format!("recovery left {strays:?}")) }
     }
 
-    /// Whether a file is torn: neither its old nor its new content.
+    /// Returns true if a file is torn: neither its old nor its new content.
     fn torn(&self) -> Torn {
         let raw = self.workload.raw(&self.home);
         let is_half = |(path, node): (&String, &Node)| {

@@ -40,9 +40,9 @@ pub struct ApplyRequest {
     pub selection: Selection,
     /// The strategy for paths that several actors changed.
     pub strategy: Strategy,
-    /// Whether to merge texts that have drifted in other lines.
+    /// True to merge texts that have drifted in other lines.
     pub merge_drift: bool,
-    /// Whether to write nothing, neither in the roots nor in the store.
+    /// True to write nothing, neither in the roots nor in the store.
     pub dry_run: bool,
 }
 

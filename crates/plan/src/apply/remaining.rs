@@ -155,7 +155,7 @@ struct PathGroup<'a> {
     query: &'a RemainingQuery<'a>,
     by_path: &'a BTreeMap<PathKey, ChangesetIds>,
     keys: BTreeSet<&'a PathKey>,
-    /// Whether all paths that are not in `by_path` belong to the group.
+    /// True if all paths that are not in `by_path` belong to the group.
     is_default: bool,
     combined: &'a Combined,
 }

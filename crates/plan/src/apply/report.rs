@@ -24,7 +24,7 @@ pub struct Report {
     pub remaining: usize,
     /// Interrupted applies that were finished first.
     pub recovered: Vec<Recovery>,
-    /// Whether nothing was written.
+    /// True if nothing was written.
     pub dry_run: bool,
 }
 

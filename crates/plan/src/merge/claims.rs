@@ -17,7 +17,7 @@ pub(crate) struct Claim {
     /// Content that the root held when the change was recorded; for a changeset that builds on
     /// others, when the first of them was.
     pub root_base: Option<Content>,
-    /// Whether its changeset started from an earlier claim of the path.
+    /// True if its changeset started from an earlier claim of the path.
     pub builds_on_earlier: bool,
     /// Content that the change is against. Equals `root_base`, unless the file comes from another
     /// path.
@@ -26,7 +26,7 @@ pub(crate) struct Claim {
     /// Path of the file in the root; for a new file, the claimed path. Contents of files with
     /// different origins are never compared.
     pub origin: PathBytes,
-    /// Whether the claim is an edit that followed a rename of its file to this path.
+    /// True if the claim is an edit that followed a rename of its file to this path.
     pub moved_by_rename: bool,
     pub at: Time,
     pub resolves: bool,

@@ -67,7 +67,7 @@ pub struct FinalChange {
     pub at: Time,
     /// Sequence number of the last entry.
     pub sequence: u64,
-    /// Whether it resolves a conflict: it supersedes all changes of the path in changesets that
+    /// True if it resolves a conflict: it supersedes all changes of the path in changesets that
     /// were started before.
     pub resolves: bool,
 }

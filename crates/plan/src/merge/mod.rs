@@ -176,7 +176,7 @@ fn is_same_change(claims: &[&Claim]) -> bool {
     claims.windows(2).all(|pair| pair[0].after == pair[1].after)
 }
 
-/// Whether each claim starts from the result of the one before it.
+/// Returns true if each claim starts from the result of the one before it.
 fn is_sequence(claims: &[&Claim]) -> bool {
     claims.windows(2).all(|pair| pair[1].base == pair[0].after)
 }

@@ -42,7 +42,7 @@ impl Plans {
 }
 
 impl NodeOrder {
-    /// Whether a changeset is the accepted one of its node, or has no node.
+    /// Returns true if a changeset is the accepted one of its node, or has no node.
     pub(crate) fn accepts(&self, changeset: &Changeset) -> bool {
         let accepted = |node| self.0.get(&node).and_then(|node| node.accepted_changeset);
         changeset.node.is_none_or(|node| accepted(node) == Some(changeset.id))

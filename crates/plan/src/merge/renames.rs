@@ -168,7 +168,7 @@ impl Claims {
     }
 }
 
-/// Whether a claim changes the root's file of this path, and leaves it there.
+/// Returns true if a claim changes the root's file of this path, and leaves it there.
 fn is_edit(key: &PathKey, claim: &Claim) -> bool {
     claim.origin == key.path && claim.base.is_some() && claim.after.is_some()
 }

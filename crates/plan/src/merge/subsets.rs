@@ -132,7 +132,7 @@ impl<'a> Subsets<'a> {
         }
     }
 
-    /// Whether a changeset changes a path, or one that was resolved with it.
+    /// Returns true if a changeset changes a path, or one that was resolved with it.
     pub(crate) fn changes_path(&self, changeset: ChangesetId, key: &PathKey) -> bool {
         let mut found = self.changesets.iter().filter(|delta| delta.attribution.changeset == changeset);
         found.any(|delta| {

@@ -35,7 +35,7 @@ pub struct UndoRequest {
     pub actor: Actor,
     /// The changes to undo; all others stay applied.
     pub selection: Selection,
-    /// Whether to write nothing, neither in the roots nor in the store.
+    /// True to write nothing, neither in the roots nor in the store.
     pub dry_run: bool,
 }
 

@@ -18,7 +18,7 @@ const DEFAULT_SIZE: Size = Size { columns: 80, lines: 24 };
 pub(super) struct Live {
     /// Number of lines on the terminal.
     drawn_lines: usize,
-    /// Whether to remove colours.
+    /// True to remove colours.
     is_plain: bool,
 }
 

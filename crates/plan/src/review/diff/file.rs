@@ -97,7 +97,7 @@ pub struct FileDiff {
     pub old: Option<FileSide>,
     /// The new side; `None` for a deleted file.
     pub new: Option<FileSide>,
-    /// Whether the file is binary or too large, so that there are no hunks.
+    /// True if the file is binary or too large, so that there are no hunks.
     pub binary: bool,
     /// The hunks, in order.
     pub hunks: Vec<Hunk>,
