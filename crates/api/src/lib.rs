@@ -57,7 +57,7 @@ pub use config::{
     Assignment, ConfigChange, ConfigEdit, ConfigEntry, ConfigEvent, ConfigFile, ConfigList, ConfigPaths,
     ConfigService, ConfigSnapshot, ConfigWatch, EditOutcome, EditReport, Explanation, Exposure, Key, Layer,
     LayerView, ListFilter, Lookup, Origin, PROJECT_FOLDER, Preferences, Reveal, Scope, ShadowedKey,
-    SourcedValue, StopHandle, Value, Wait, WaitNotice, parse_duration,
+    SourcedValue, StopHandle, Value, ValueChange, Wait, WaitNotice, parse_duration,
 };
 pub use contexts::{
     ContextDocument, ContextInfo, ContextManager, ContextName, ContextSummary, Contexts, Conversation, Draft,

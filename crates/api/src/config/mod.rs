@@ -13,7 +13,7 @@ pub use ::config::{
 pub use read::{ConfigSnapshot, ListFilter, Preferences};
 pub use view::{
     ConfigChange, ConfigEntry, ConfigFile, ConfigList, ConfigPaths, EditReport, Explanation, LayerView,
-    Lookup, ShadowedKey,
+    Lookup, ShadowedKey, ValueChange,
 };
 pub use watch::{ConfigEvent, ConfigWatch};
 pub use write::{Assignment, ConfigEdit, Exposure};

@@ -1,6 +1,8 @@
 //! Results about configuration, as plain data that can be serialised.
 
-use config::{EditOutcome, Key, Layer, LayerValue, Origin, Resolved, Reveal, Scope, Value, WriteSummary};
+use config::{
+    EditOutcome, Key, Layer, LayerValue, Layers, Origin, Resolved, Reveal, Scope, Value, WriteSummary,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -142,6 +144,9 @@ pub struct ConfigChange {
     /// Keys and file that were written.
     #[serde(flatten)]
     pub written: WriteSummary,
+    /// Old and new value of each key.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<ValueChange>,
     /// Keys whose effective value differs from the one written, because a higher layer sets them;
     /// after an unset, keys that any layer but the default sets.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -149,6 +154,27 @@ pub struct ConfigChange {
     /// Unusable files and values, found after the write.
     #[serde(skip)]
     pub problems: Vec<Problem>,
+}
+
+/// Change of one key by a write. Values are redacted.
+#[derive(Clone, PartialEq, JsonSchema, Serialize, Debug)]
+pub struct ValueChange {
+    /// The dotted key.
+    pub key: Key,
+    /// Effective value before the write, if any.
+    pub old: Option<Value>,
+    /// Value in the written scope, if any.
+    pub new: Option<Value>,
+}
+
+impl ValueChange {
+    pub(crate) fn of(before: &Layers, after: &Resolved, written: Layer) -> ValueChange {
+        let old = before.resolve(&after.key).ok().and_then(|resolved| resolved.value);
+        let new = after.layers.iter().find(|value| value.layer == written);
+        let new = new.and_then(|value| value.value.clone().ok().flatten());
+        let redacted = |value: Value| value.redacted(after.is_secret, Reveal::No);
+        ValueChange { key: after.key.clone(), old: old.map(redacted), new: new.map(redacted) }
+    }
 }
 
 /// Result of an edit.

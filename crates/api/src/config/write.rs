@@ -5,9 +5,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use config::{ConfigService, EditResult, Key, KeyInfo, Layer, Scope, WriteSummary};
+use config::{ConfigService, EditResult, Key, KeyInfo, Layer, Layers, Scope, WriteSummary};
 
-use crate::config::{ConfigChange, ConfigFile, ConfigPaths, EditReport, ShadowedKey};
+use crate::config::{ConfigChange, ConfigFile, ConfigPaths, EditReport, ShadowedKey, ValueChange};
 use crate::problem::text;
 use crate::{Agents, Error, Problem};
 
@@ -76,7 +76,8 @@ impl Agents {
             values.push((info, text.as_str()));
         }
         let scope = scope.unwrap_or_else(|| default_scope(service, values.iter().map(|(info, _)| *info)));
-        Ok(self.change(service, service.set(scope, &values)?))
+        let before = service.layers();
+        Ok(self.change(service, &before, service.set(scope, &values)?))
     }
 
     /// Removes a key from one scope, by default the one that [`set`](Self::set) would choose.
@@ -87,8 +88,9 @@ impl Agents {
     pub fn unset(&self, scope: Option<Scope>, key: &Key) -> Result<ConfigChange, Error> {
         let service = self.config()?;
         let scope = scope.unwrap_or_else(|| default_scope(service, service.registry().look_up(key)));
+        let before = service.layers();
         let written = service.unset(scope, key)?;
-        Ok(self.change(service, WriteSummary { keys: vec![key.clone()], ..written }))
+        Ok(self.change(service, &before, WriteSummary { keys: vec![key.clone()], ..written }))
     }
 
     /// Begins an edit of one scope's file, by default the one that [`set`](Self::set) would choose.
@@ -111,8 +113,9 @@ impl Agents {
     /// any other error only the caller has the edit: see [`Error::edit_is_saved`].
     pub fn edit(&self, edit: &ConfigEdit, edited: &[u8]) -> Result<EditReport, Error> {
         let service = self.config()?;
+        let before = service.layers();
         let EditResult { written, outcome } = service.edit(edit.scope, &edit.original, edited)?;
-        Ok(EditReport { outcome, change: self.change(service, written) })
+        Ok(EditReport { outcome, change: self.change(service, &before, written) })
     }
 
     /// Returns the paths of the files, strongest first.
@@ -137,20 +140,22 @@ impl Agents {
     }
 
     /// Returns the result of a write, with the effective values after it.
-    fn change(&self, service: &ConfigService, written: WriteSummary) -> ConfigChange {
-        let (mut shadowed, mut problems) = (Vec::new(), Vec::new());
+    fn change(&self, service: &ConfigService, before: &Layers, written: WriteSummary) -> ConfigChange {
+        let layer = Layer::from(written.scope);
+        let (mut changes, mut shadowed, mut problems) = (Vec::new(), Vec::new(), Vec::new());
         let problem = |error: &config::Error| Problem::of_config(error, self.hint());
         let layers = service.layers();
         for key in &written.keys {
             match layers.resolve(key) {
                 Ok(resolved) => {
-                    shadowed.extend(ShadowedKey::of(&resolved, Layer::from(written.scope)));
+                    changes.push(ValueChange::of(before, &resolved, layer));
+                    shadowed.extend(ShadowedKey::of(&resolved, layer));
                     problems.extend(resolved.skipped().map(problem));
                 }
                 Err(error) => problems.push(problem(&error)),
             }
         }
-        ConfigChange { written, shadowed, problems }
+        ConfigChange { written, changes, shadowed, problems }
     }
 }
 
