@@ -169,6 +169,11 @@ pub fn keys() -> Vec<String> {
     Registry::standard().keys().map(|definition| definition.key.to_string()).collect()
 }
 
+/// Returns true if the value of a key is redacted, or if the key is unknown.
+pub fn may_be_secret(key: &Key) -> bool {
+    Registry::standard().look_up(key).map_or(true, |info| info.is_secret())
+}
+
 /// Parses `KEY=VALUE` flags. Refuses secrets, as other users of the machine can see arguments.
 fn flags(registry: &Registry, values: &[String]) -> Result<Flags, Error> {
     let flags = Flags::parse(registry, values.iter().map(String::as_str))?;

@@ -52,7 +52,7 @@ pub mod runs;
 pub use admin::audit::Checkpointed;
 pub use admin::doctor::{Check, Health, Remedy};
 pub use admin::stores::StoreState;
-pub use agents::{Agents, keys};
+pub use agents::{Agents, keys, may_be_secret};
 pub use config::{
     Assignment, ConfigChange, ConfigEdit, ConfigEntry, ConfigEvent, ConfigFile, ConfigList, ConfigPaths,
     ConfigService, ConfigSnapshot, ConfigWatch, EditOutcome, EditReport, Explanation, Exposure, Key, Layer,

@@ -32,7 +32,7 @@ pub enum Error {
         name: Name,
     },
     /// The context changed since the revision that the caller expects.
-    #[error("context `{name}` is at revision {current}, not {expected}")]
+    #[error("context `{name}` is at revision {current}, not {expected}; nothing was changed")]
     Stale {
         /// Name of the context.
         name: Name,

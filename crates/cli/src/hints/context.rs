@@ -7,35 +7,27 @@ use api::errors::{ContextError as E, FileError, MessageError};
 /// Suggests a remedy for an error, as a command if there is one.
 pub(super) fn hint(error: &E) -> Option<String> {
     Some(match error {
-        E::NotFound { .. } => "`agents context list` shows the contexts there are".to_owned(),
-        E::Exists { .. } => {
-            "choose another name; an import with `--replace` puts itself in its place".to_owned()
+        E::NotFound { .. } => "agents context list".to_owned(),
+        E::Exists { .. } => "choose another name, or import with --replace".to_owned(),
+        E::Stale { name, .. } => format!("agents context show {name} --last 1"),
+        E::ModifiedExternally { file, .. } => {
+            format!("agents context verify {} --repair  # accepts the changes", context_of(file))
         }
-        E::Stale { current, .. } => format!("read it again, then use `--if-revision {current}`"),
-        E::ModifiedExternally { file, .. } => format!(
-            "`agents context verify {} --repair` takes over what is there; nothing is thrown away",
-            context_of(file)
-        ),
         E::Damaged { line: Some(_), file, .. } if file.ends_with("messages.jsonl") => {
             let name = context_of(file);
-            format!("`agents context verify {name} --repair` sets bad lines aside and keeps the rest")
+            format!("agents context verify {name} --repair  # moves invalid lines to another file")
         }
-        E::Damaged { file, .. } if file.ends_with("metadata.json") => format!(
-            "correct the file by hand; it is left as it is until then, or until `agents context remove {}`",
-            context_of(file)
-        ),
-        E::Damaged { .. } => "correct the file by hand; it is left as it is until then".to_owned(),
-        E::AmbiguousLayout { .. } => {
-            "an older tool wrote after this one: move one of the two files away by hand".to_owned()
+        E::Damaged { file, .. } if file.ends_with("metadata.json") => {
+            format!("fix the file by hand, or agents context remove {}", context_of(file))
         }
-        E::Newer { .. } => "use the newer program that wrote it".to_owned(),
-        E::IdNotIncreasing { .. } => "leave the id out, and the message gets one".to_owned(),
-        E::Rewritten { .. } => "read it again".to_owned(),
-        E::Message { source: MessageError::Id(_), .. } => {
-            "leave the id out, or put it into another field".to_owned()
-        }
+        E::Damaged { .. } => "fix the file by hand".to_owned(),
+        E::AmbiguousLayout { .. } => "move one of the two files away".to_owned(),
+        E::Newer { .. } => "use the newer program".to_owned(),
+        E::IdNotIncreasing { .. } => "leave out the id".to_owned(),
+        E::Rewritten { .. } => "try again".to_owned(),
+        E::Message { source: MessageError::Id(_), .. } => "leave out the id, or use another field".to_owned(),
         E::Files { source, .. } if matches!(**source, FileError::Busy { .. }) => {
-            "try again when the other process is done".to_owned()
+            "try again, or add --lock-timeout 2m".to_owned()
         }
         _ => return None,
     })

@@ -302,31 +302,28 @@ fn an_error_about_many_paths_lists_some() {
 fn hints_of_configuration() {
     let key = || Key::parse("core.color").expect("it is a key");
     let file = || PathBuf::from("f.toml");
-    says(C::IsTable { key: key() }, "`agents config list core.color` shows what is in it");
-    says(C::NotAFile { file: file() }, "`agents config path` shows which files are read");
-    says(C::TooLarge { file: file(), limit: 1 }, "`agents config path` shows which files are read");
-    says(C::VariableNotUtf8 { variable: "A".to_owned() }, "`unset A`");
-    says(C::InvalidAssignment { argument: "a".to_owned() }, "for one key: `agents config set KEY VALUE`");
+    says(C::IsTable { key: key() }, "agents config list core.color");
+    says(C::NotAFile { file: file() }, "agents config path");
+    says(C::TooLarge { file: file(), limit: 1 }, "agents config path");
+    says(C::VariableNotUtf8 { variable: "A".to_owned() }, "unset A");
+    says(C::InvalidAssignment { argument: "a".to_owned() }, "agents config set KEY VALUE");
     says(
         C::Interpolation { key: key(), variable: "A".to_owned(), reason: "", origin: None },
-        "set the variable, or give a default: `agents config set core.color '${A:default}'`",
+        "set the variable, or a default: agents config set core.color '${A:default}'",
     );
-    says(
-        C::NoProject { scope: Scope::Local },
-        "name a project with `--project DIR`, or use `--scope global`",
-    );
+    says(C::NoProject { scope: Scope::Local }, "add --project DIR or --scope global");
     says(
         C::EscapesProject { file: file(), target: file() },
-        "replace the symlink by a file; only the global file may lead elsewhere: `agents config path`",
+        "replace the symlink with a file; only the global file may be a symlink to another folder",
     );
 }
 
 #[test]
 fn hints_for_errors_of_the_system() {
     let refused = |kind: io::ErrorKind| C::Read { file: path(), source: Arc::new(kind.into()) };
-    says(refused(io::ErrorKind::PermissionDenied), "`ls -ld f`");
+    says(refused(io::ErrorKind::PermissionDenied), "ls -ld f");
     says(refused(io::ErrorKind::ReadOnlyFilesystem), "--home");
-    says(refused(io::ErrorKind::StorageFull), "`df -h f`");
+    says(refused(io::ErrorKind::StorageFull), "df -h f");
     assert_eq!(super::hint(&refused(io::ErrorKind::Other).into()), None);
     says(C::ReadOnly { path: path() }, "chmod");
     says(C::NoHome { parent: path() }, "--home");
@@ -347,8 +344,8 @@ fn hints_of_contexts() {
     let name = || Name::new("chat").unwrap();
     let file = |file: &str| PathBuf::from("contexts/chat").join(file);
     let stale = E::Stale { name: name(), expected: Revision(2), current: Revision(3) };
-    says(stale, "read it again, then use `--if-revision 3`");
-    says(E::NotFound { name: name() }, "`agents context list`");
+    says(stale, "agents context show chat --last 1");
+    says(E::NotFound { name: name() }, "agents context list");
     let text = String::new;
     let edited = E::ModifiedExternally { file: file("messages.jsonl"), recorded: text(), actual: text() };
     says(edited, "agents context verify chat --repair");
@@ -364,7 +361,7 @@ fn hints_of_contexts() {
     says(E::AmbiguousLayout { folder: path() }, "move one of the two");
     let id = |text: &str| text.parse::<context::MessageId>().unwrap();
     let ids = ("01K9ZZZZZZZZZZZZZZZZZZZZZZ", "01KAZZZZZZZZZZZZZZZZZZZZZZ");
-    says(E::IdNotIncreasing { id: id(ids.0), last: id(ids.1) }, "leave the id out, and the message gets one");
+    says(E::IdNotIncreasing { id: id(ids.0), last: id(ids.1) }, "leave out the id");
     let busy = F::Busy { lock: path(), holder: None, waited: Duration::ZERO };
     says(E::Files { action: "read", name: name(), source: Box::new(busy) }, "try again");
 }

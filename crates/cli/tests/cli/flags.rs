@@ -25,7 +25,7 @@ fn options_win_over_variables_and_files_for_the_format() {
         .stdout_eq("")
         .stderr_eq(str![[r#"
 error: `core.format` must be one of `auto`, `rich`, `plain`, `json`; `jsn` is not allowed ($CLEVERAGENTS_CORE_FORMAT)
-  hint: see `agents config explain core.format`
+  hint: agents config explain core.format
 
 "#]]);
 }
@@ -74,7 +74,7 @@ fn a_lock_timeout_names_the_holder() {
     program.run(words).code(5).stdout_eq("").stderr_eq(str![[r#"
 error: `[PLACE]/agents-home/config.toml` is locked by another writer
   lock `[PLACE]/agents-home/.config.toml.lock` is still held by process [..] ([..]) after [..] s
-  hint: try again, or wait longer with `--lock-timeout 2m`
+  hint: try again, or add --lock-timeout 2m
 
 "#]]);
     let envelope = json(&program.run(&format!("{words} --format json")).code(5).stderr_eq(""));
@@ -89,7 +89,7 @@ error: `[PLACE]/agents-home/config.toml` is locked by another writer
     program.run(words).success();
     program.run("config set x.a 2 --lock-timeout soon").code(2).stdout_eq("").stderr_eq(str![[r#"
 error: `core.lock-timeout` must be a duration such as `30s`, at most 1d, not `soon` (--config)
-  hint: see `agents config explain core.lock-timeout`
+  hint: agents config explain core.lock-timeout
 
 "#]]);
 }

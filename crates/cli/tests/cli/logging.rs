@@ -50,7 +50,7 @@ error: cannot open the log `missing/agents.log`
 "#]]);
     program.run("config get x.a --log loud").code(2).stdout_eq("").stderr_eq(str![[r#"
 error: `core.log` must be one of `off`, `error`, `warn`, `info`, `debug`, `trace`; `loud` is not allowed (--config)
-  hint: see `agents config explain core.log`
+  hint: agents config explain core.log
 
 "#]]);
 }

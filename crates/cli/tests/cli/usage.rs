@@ -78,7 +78,7 @@ fn option_errors_use_the_requested_format() {
     assert_eq!(envelope["messages"][0]["code"], "unknown-key");
     program.run("-c core.format config list").code(2).stdout_eq("").stderr_eq(str![[r#"
 error: `core.format` is not of the form KEY=VALUE
-  hint: for one key: `agents config set KEY VALUE`
+  hint: agents config set KEY VALUE
 
 "#]]);
 }

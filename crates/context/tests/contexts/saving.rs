@@ -92,7 +92,7 @@ fn a_conditional_save_at_a_stale_revision_fails() {
     two.append(draft("second")).unwrap();
     let error = two.save_if(seen).unwrap_err();
     assert!(matches!(&error, Error::Stale { expected: Revision(2), current: Revision(3), .. }), "{error}");
-    assert_eq!(error.to_string(), "context `chat` is at revision 3, not 2");
+    assert_eq!(error.to_string(), "context `chat` is at revision 3, not 2; nothing was changed");
     assert_eq!(error.outcome(), Outcome::Aborted);
     assert!(two.is_staged(), "nothing was lost");
     assert_eq!(two.metadata().revision(), seen, "the object is as it was");

@@ -62,7 +62,7 @@ x.mine: your own key: the program does not use it
 "#]]);
     program.run("config explain core.colour").code(2).stdout_eq("").stderr_eq(str![[r#"
 error: unknown key `core.colour`
-  hint: did you mean `core.color`? see `agents config explain core.color`
+  hint: agents config explain core.color
 
 "#]]);
     program.run("config explain plan.merge --format json").success().stderr_eq("").stdout_eq(str![[r#"
@@ -135,7 +135,7 @@ global   [PLACE]/agents-home/config.toml  (does not exist)
 "#]]);
     program.run("config path --scope local").code(3).stdout_eq("").stderr_eq(str![[r#"
 error: the local scope needs a project, and there is none here
-  hint: name a project with `--project DIR`, or use `--scope global`
+  hint: add --project DIR or --scope global
 
 "#]]);
     let program = Program::in_project();

@@ -29,7 +29,7 @@ error: cannot write `[PLACE]/small/config.toml`
   nothing was changed
   cannot stage the new content of `[PLACE]/small/config.toml`
   No space left on device (os error 28)
-  hint: make room on the disk: `df -h [PLACE]/small/config.toml`
+  hint: df -h [PLACE]/small/config.toml
 
 "#]]);
     assert_eq!(program.text("small/config.toml"), "x.a = 1\n");
@@ -39,7 +39,7 @@ error: cannot write `[PLACE]/small/config.toml`
 error: cannot prepare to write `[PLACE]/small/config.toml`
   cannot open the lock file `[PLACE]/small/.config.toml.lock`
   Read-only file system (os error 30)
-  hint: it is on a file system that is mounted read-only; use `--home DIR`
+  hint: the file system is mounted read-only; use another home folder with --home DIR
 
 "#]]);
     program.run("config get x.a --home small").success().stdout_eq("1\n").stderr_eq("");

@@ -117,7 +117,7 @@ fn an_overlapping_edit_is_saved_beside() {
         .stderr_eq(str![[r#"
 error: the edit of `[PLACE]/agents-home/config.toml` was rejected; it is saved in `[PLACE]/agents-home/config.toml.edited`
   `[PLACE]/agents-home/config.toml` changed during the edit, in the same lines
-  hint: take from `[PLACE]/agents-home/config.toml.edited` what you need with `agents config edit`
+  hint: agents config edit  # the rejected edit is in [PLACE]/agents-home/config.toml.edited
 
 "#]]);
     assert_eq!(program.text(GLOBAL_FILE), ORIGINAL.replace("x.a = 1", "x.a = 10"));
@@ -135,19 +135,19 @@ error: the edit of `[PLACE]/agents-home/config.toml` was rejected; it is saved i
   3 | x.b = = 2
     |       ^
   cannot parse `[PLACE]/agents-home/config.toml.edited`, line 3, column 7: extra `=`, expected nothing
-  hint: take from `[PLACE]/agents-home/config.toml.edited` what you need with `agents config edit`
+  hint: agents config edit  # the rejected edit is in [PLACE]/agents-home/config.toml.edited
 
 "#]]);
     edit(&program, "sed -i 's/x.b = 2/plan.concurrency = 0/'").code(1).stdout_eq("").stderr_eq(str![[r#"
 error: the edit of `[PLACE]/agents-home/config.toml` was rejected; it is saved in `[PLACE]/agents-home/config.toml.edited-2`
   `plan.concurrency` must be an integer from 1 to 256; `0` is not allowed ([PLACE]/agents-home/config.toml.edited-2:3)
-  hint: take from `[PLACE]/agents-home/config.toml.edited-2` what you need with `agents config edit`
+  hint: agents config edit  # the rejected edit is in [PLACE]/agents-home/config.toml.edited-2
 
 "#]]);
     edit(&program, "sed -i 's/x.b = 2/plan.concurency = 1/'").code(1).stdout_eq("").stderr_eq(str![[r#"
 error: the edit of `[PLACE]/agents-home/config.toml` was rejected; it is saved in `[PLACE]/agents-home/config.toml.edited-3`
   unknown key `plan.concurency` ([PLACE]/agents-home/config.toml.edited-3:3)
-  hint: take from `[PLACE]/agents-home/config.toml.edited-3` what you need with `agents config edit`
+  hint: agents config edit  # the rejected edit is in [PLACE]/agents-home/config.toml.edited-3
 
 "#]]);
     assert_eq!(program.text(GLOBAL_FILE), ORIGINAL);
@@ -196,7 +196,7 @@ fn an_unwritable_edit_keeps_its_copy() {
 error: the edit was not written; it is saved in `[TEMPORARY]/agents-edit-[..]/config.toml`
   `[PLACE]/agents-home/config.toml` is locked by another writer
   lock `[PLACE]/agents-home/.config.toml.lock` is still held by process [..] ([..]) after 0.0 s
-  hint: try again, or wait longer with `--lock-timeout 2m`
+  hint: try again, or add --lock-timeout 2m
 
 "#]]);
     drop(guard);

@@ -64,7 +64,7 @@ plan.concurrency = 2
     program.run("config list x.none").success().stderr_eq("").stdout_eq("");
     program.run("config list plam").code(2).stdout_eq("").stderr_eq(str![[r#"
 error: unknown key `plam`
-  hint: `agents config list` shows all keys; your own go below `x.`
+  hint: agents config list  # all keys; names below x. are yours
 
 "#]]);
 }
@@ -128,7 +128,7 @@ plan.merge = "three-way"
 "#]])
         .stderr_eq(str![[r#"
 warning: unknown key `plan.concurency` ([PLACE]/agents-home/config.toml:1)
-  hint: did you mean `plan.concurrency`? correct the file with `agents config edit --scope global`
+  hint: agents config edit --scope global  # rename plan.concurency to plan.concurrency
 
 "#]]);
     program
@@ -141,7 +141,7 @@ warning: unknown key `plan.concurency` ([PLACE]/agents-home/config.toml:1)
 "#]])
         .stderr_eq(str![[r#"
 warning: `server.url` cannot be set in the project scope, only in: global
-  hint: try `agents config set server.url VALUE --scope global`
+  hint: agents config set server.url VALUE --scope global
 
 "#]]);
 }

@@ -160,7 +160,7 @@ fn unset_variables_are_errors_and_set_ones_expanded() {
     );
     program.run("config get plan.concurrency").code(1).stdout_eq("").stderr_eq(str![[r#"
 error: `plan.concurrency`: `${AGENTS_TEST_COUNT}` is not set and has no default ([PLACE]/agents-home/config.toml:1)
-  hint: set the variable, or give a default: `agents config set plan.concurrency '${AGENTS_TEST_COUNT:default}'`
+  hint: set the variable, or a default: agents config set plan.concurrency '${AGENTS_TEST_COUNT:default}'
 
 "#]]);
     program.run("config get x.b").success().stdout_eq(str![[r#"

@@ -23,7 +23,7 @@ warning: cannot parse `[PLACE]/agents-home/config.toml`, line 1, column 5: key w
     |
   1 | oops
     |     ^
-  hint: correct the file with `agents config edit --scope global`
+  hint: agents config edit --scope global
 
 "#]]);
     program.run("config schema").success();
@@ -40,7 +40,7 @@ warning: cannot parse `[PLACE]/agents-home/config.toml`, line 1, column 5: key w
     |
   1 | oops
     |     ^
-  hint: correct the file with `agents config edit --scope global`
+  hint: agents config edit --scope global
 
 "#]]);
     program
@@ -69,7 +69,7 @@ warning: cannot parse `[PLACE]/agents-home/config.toml`, line 1, column 5: key w
     |
   1 | oops
     |     ^
-  hint: correct the file with `agents config edit --scope global`
+  hint: agents config edit --scope global
 
 "#]]);
     program.run("completions bash").success().stderr_eq("");
@@ -87,9 +87,11 @@ set x.a in [PLACE]/agents-home/config.toml (global)
 
 "#]]).stderr_eq(str![[r#"
 warning: `core.format` must be one of `auto`, `rich`, `plain`, `json`; `jsn` is not allowed ([PLACE]/agents-home/config.toml:1)
-  hint: see `agents config explain core.format`, then `agents config set core.format VALUE --scope global`
+  hint: agents config explain core.format
+        agents config set core.format VALUE --scope global
 warning: `core.lock-timeout` must be a duration such as `30s`, at most 1d, not `5` ([PLACE]/agents-home/config.toml:2)
-  hint: see `agents config explain core.lock-timeout`, then `agents config set core.lock-timeout VALUE --scope global`
+  hint: agents config explain core.lock-timeout
+        agents config set core.lock-timeout VALUE --scope global
 
 "#]]);
     program.run("config unset core.lock-timeout").success().stdout_eq(str![[r#"
@@ -110,7 +112,7 @@ error: cannot parse `[PLACE]/.cleveragents/config.toml`, line 1, column 5: key w
     |
   1 | oops
     |     ^
-  hint: correct the file with `agents config edit --scope project`
+  hint: agents config edit --scope project
 
 "#]]);
 }

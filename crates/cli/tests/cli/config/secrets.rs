@@ -110,7 +110,7 @@ fn any_value_can_come_from_standard_input() {
     program.run("config get x.text").success().stdout_eq("two\nlines\n");
     set(b"", "config set plan.concurrency --stdin").code(2).stderr_eq(str![[r#"
 error: `plan.concurrency` must be an integer from 1 to 256, not ``
-  hint: see `agents config explain plan.concurrency`
+  hint: agents config explain plan.concurrency
 
 "#]]);
     set(b"\xff", "config set x.text --stdin").code(1).stdout_eq("").stderr_eq(str![[r#"

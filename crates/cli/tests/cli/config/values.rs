@@ -65,7 +65,7 @@ set plan.concurrency, plan.merge, x.team in [PLACE]/agents-home/config.toml (glo
     let before = program.text(GLOBAL_FILE);
     program.run("config set x.team=red plan.concurrency=0").code(2).stdout_eq("").stderr_eq(str![[r#"
 error: `plan.concurrency` must be an integer from 1 to 256; `0` is not allowed
-  hint: see `agents config explain plan.concurrency`
+  hint: agents config explain plan.concurrency
 
 "#]]);
     assert_eq!(program.text(GLOBAL_FILE), before);
@@ -82,6 +82,18 @@ fn a_batch_reports_its_keys_to_programs() {
   "exit_code": 0,
   "data": {
     "changed": true,
+    "changes": [
+      {
+        "key": "x.a",
+        "new": 1,
+        "old": null
+      },
+      {
+        "key": "x.b",
+        "new": 2,
+        "old": null
+      }
+    ],
     "file": "[PLACE]/agents-home/config.toml",
     "keys": [
       "x.a",
@@ -166,7 +178,7 @@ set server.url in [PLACE]/agents-home/config.toml (global)
         .stderr_eq("");
     program.run("config set server.url=a x.b=1").code(2).stdout_eq("").stderr_eq(str![[r#"
 error: `server.url` cannot be set in the project scope, only in: global
-  hint: try `agents config set server.url VALUE --scope global`
+  hint: agents config set server.url VALUE --scope global
 
 "#]]);
     program.run("config get x.a").success().stdout_eq(str![[r#"
@@ -275,12 +287,12 @@ error: there is no VALUE
 "#]]);
     program.run("config set x.a 1 x.b 2").code(2).stdout_eq("").stderr_eq(str![[r#"
 error: `x.a` is not of the form KEY=VALUE
-  hint: for one key: `agents config set KEY VALUE`
+  hint: agents config set KEY VALUE
 
 "#]]);
     program.run("config set x.a=1 x.b").code(2).stdout_eq("").stderr_eq(str![[r#"
 error: `x.b` is not of the form KEY=VALUE
-  hint: for one key: `agents config set KEY VALUE`
+  hint: agents config set KEY VALUE
 
 "#]]);
     program.run_reading(b"1", "config set x.a 1 --stdin").code(2).stdout_eq("").stderr_eq(str![[r#"

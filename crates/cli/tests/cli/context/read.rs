@@ -85,7 +85,7 @@ chat           1         2  [..]Z
 error: `[PLACE]/agents-home/contexts/broken/metadata.json`, line 2, column 3 is damaged
   it is not JSON
   key must be a string at line 2 column 3
-  hint: correct the file by hand; it is left as it is until then, or until `agents context remove broken`
+  hint: fix the file by hand, or agents context remove broken
 
 "#]]);
     let answer = program.run("context list --format json").code(1);
@@ -124,7 +124,7 @@ side[1] assistant 2026-01-03T00:00:00Z
     assert_eq!(text(&answer).lines().count(), 3);
     program.run("context search file --in nowhere").code(1).stderr_eq(str![[r#"
 error: there is no context `nowhere`
-  hint: `agents context list` shows the contexts there are
+  hint: agents context list
 
 "#]]);
 }
@@ -137,7 +137,7 @@ fn a_manually_added_line_is_reported_and_repaired_on_request() {
     program.write(MESSAGES, &text);
     program.run("context append chat --role user x").code(4).stdout_eq("").stderr_eq(str![[r#"
 error: `[PLACE]/agents-home/contexts/chat/messages.jsonl` was modified by another program: 2 messages were recorded, 3 were found
-  hint: `agents context verify chat --repair` takes over what is there; nothing is thrown away
+  hint: agents context verify chat --repair  # accepts the changes
 
 "#]]);
     assert_eq!(program.text(MESSAGES), text, "not overwritten");

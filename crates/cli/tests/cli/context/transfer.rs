@@ -21,7 +21,7 @@ wrote 3 messages of chat to chat.jsonl
     );
     program.run("context import chat.jsonl").code(4).stderr_eq(str![[r#"
 error: context `chat` already exists
-  hint: choose another name; an import with `--replace` puts itself in its place
+  hint: choose another name, or import with --replace
 
 "#]]);
     program

@@ -150,8 +150,8 @@ fn a_stale_revision_changes_nothing_and_exits_with_4() {
         "context verify chat --repair --if-revision 1",
     ] {
         program.run(words).code(4).stdout_eq("").stderr_eq(str![[r#"
-error: context `chat` is at revision 2, not 1
-  hint: read it again, then use `--if-revision 2`
+error: context `chat` is at revision 2, not 1; nothing was changed
+  hint: agents context show chat --last 1
 
 "#]]);
     }
@@ -173,12 +173,12 @@ error: context `chat` has 1 message, fewer than 9
     program.run("context rename side talk").success().stdout_eq("side is talk now\n");
     program.run("context show side").code(3).stderr_eq(str![[r#"
 error: there is no context `side`
-  hint: `agents context list` shows the contexts there are
+  hint: agents context list
 
 "#]]);
     program.run("context fork chat talk").code(4).stderr_eq(str![[r#"
 error: context `talk` already exists
-  hint: choose another name; an import with `--replace` puts itself in its place
+  hint: choose another name, or import with --replace
 
 "#]]);
     program.run("context list").success().stdout_eq(str![[r#"

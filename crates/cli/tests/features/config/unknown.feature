@@ -14,7 +14,7 @@ Feature: Invalid keys and values are rejected, and nothing is written
 
     Examples:
       | what                    | key              | value | says                          | helps                      |
-      | an unknown key          | core.formt       | json  | unknown key `core.formt`      | did you mean `core.format` |
+      | an unknown key          | core.formt       | json  | unknown key `core.formt`      | hint: agents config set core.format json |
       | a wrong type            | plan.concurrency | many  | must be an integer            | 1 to 256                   |
       | a value out of range    | plan.concurrency | 0     | must be an integer            | 1 to 256                   |
       | a word that is no choice | core.format     | xml   | must be one of                | `rich`, `plain`, `json`    |
