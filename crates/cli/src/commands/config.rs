@@ -80,7 +80,7 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, session: Session<'_>, output: &mut Output) -> Result<Answer> {
-    tell_where(&session, output);
+    note_folders(&session, output);
     match &args.command {
         Command::Get(args) => get::run(args, |key, reveal| session.config.get(key, reveal), output),
         Command::Set(args) => set::run(args, &session, output),
@@ -121,7 +121,7 @@ impl From<ScopeName> for Scope {
     }
 }
 
-fn tell_where(session: &Session<'_>, output: &mut Output) {
+fn note_folders(session: &Session<'_>, output: &mut Output) {
     if let Ok(home) = session.agents().home() {
         output.note("home", format!("home folder is `{}`", home.display()));
     }
@@ -140,7 +140,7 @@ fn names(keys: &[Key]) -> String {
 }
 
 /// Describes the layer and the position of a value.
-fn place(origin: &Origin) -> String {
+fn describe_origin(origin: &Origin) -> String {
     match origin {
         Origin::Flag | Origin::Default => origin.layer().to_string(),
         Origin::Variable { .. } | Origin::File { .. } => format!("{} {origin}", origin.layer()),
@@ -150,8 +150,8 @@ fn place(origin: &Origin) -> String {
 /// Warns of keys whose effective value differs from the one written.
 fn warn_of_shadowed(change: &ConfigChange, output: &mut Output) {
     for ShadowedKey { key, value, origin } in &change.shadowed {
-        let text = format!("`{key}` is still `{value}`, from {}", place(origin));
-        output.warn("shadowed", text, Some(format!("see `agents config get {key} --all-layers`")));
+        let text = format!("`{key}` is still `{value}`, from {}", describe_origin(origin));
+        output.warn("shadowed", text, Some(format!("agents config get {key} --all-layers")));
     }
 }
 

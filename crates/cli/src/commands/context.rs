@@ -178,13 +178,13 @@ fn plural(count: u64) -> String {
 /// Warns of preserved files and pending publishing.
 fn warn_of_change(change: &SaveSummary, output: &mut Output) {
     for file in &change.preserved_at {
-        output.warn("set-aside", format!("something was set aside in `{}`", file.display()), None);
+        output.warn("preserved", format!("content was preserved in `{}`", file.display()), None);
     }
-    if let Some(why) = &change.pending {
+    if let Some(reason) = &change.pending {
         output.warn(
             "pending",
-            format!("it is saved, and not in the files yet: {why}"),
-            Some("the next command that writes to this context finishes it".to_owned()),
+            format!("{} is saved, but not all files are written: {reason}", change.name),
+            Some("the next write to this context completes it".to_owned()),
         );
     }
 }

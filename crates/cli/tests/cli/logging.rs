@@ -22,7 +22,10 @@ fn spans_are_logged_without_secrets() {
     let log = log_of(&program, &["context", "append", "chat", "--role", "user", "private words"]);
     assert!(log.contains("context{name=chat action=\"save\"}:transaction{"), "{log}");
     assert!(!log.contains("private"), "{log}");
-    program.run("config set x.a 1").success().stderr_eq("");
+    program.run("config set x.a 1").success().stderr_eq(str![[r#"
+x.a: not set -> 1 in [PLACE]/agents-home/config.toml (global)
+
+"#]]);
 }
 
 #[test]
@@ -39,9 +42,18 @@ fn an_apply_is_logged() {
 #[test]
 fn log_file_appends_to_a_file() {
     let program = Program::new();
-    program.run("config set core.log debug").success().stderr_eq("");
-    program.run("config set x.a 1 --log-file agents.log").success().stderr_eq("");
-    program.run("config set x.a 2 --log-file agents.log").success().stderr_eq("");
+    program.run("config set core.log debug").success().stderr_eq(str![[r#"
+core.log: "off" -> "debug" in [PLACE]/agents-home/config.toml (global)
+
+"#]]);
+    program.run("config set x.a 1 --log-file agents.log").success().stderr_eq(str![[r#"
+x.a: not set -> 1 in [PLACE]/agents-home/config.toml (global)
+
+"#]]);
+    program.run("config set x.a 2 --log-file agents.log").success().stderr_eq(str![[r#"
+x.a: 1 -> 2 in [PLACE]/agents-home/config.toml (global)
+
+"#]]);
     assert_eq!(program.text("agents.log").matches(": cleveragents_config::transaction: new").count(), 2);
     program.run("config get x.a --log-file missing/agents.log").code(1).stdout_eq("").stderr_eq(str![[r#"
 error: cannot open the log `missing/agents.log`

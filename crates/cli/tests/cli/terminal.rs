@@ -90,7 +90,7 @@ fn a_secret_is_typed_without_echo() {
     assert!(!terminal.is_echoing());
     terminal.type_line("hunter2");
     let (shown, code) = terminal.end();
-    assert!(shown.contains("set server.token in ") && !shown.contains("hunter2"), "{shown}");
+    assert!(shown.contains("server.token: not set ") && !shown.contains("hunter2"), "{shown}");
     assert_eq!(code, Some(0));
     assert_eq!(program.text(GLOBAL_FILE), "server.token = \"hunter2\"\n");
 }

@@ -12,13 +12,14 @@ use api::{Agents, ConfigEdit, EditOutcome, EditReport, Problem};
 use tempfile::TempDir;
 
 use super::{ScopeName, names, warn_of, warn_of_shadowed};
+use crate::display;
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::output::{Answer, Output};
 use crate::session::Session;
 
 /// Editor if neither VISUAL nor EDITOR is set.
-const USUAL_EDITOR: &str = if cfg!(windows) { "notepad" } else { "vi" };
+const DEFAULT_EDITOR: &str = if cfg!(windows) { "notepad" } else { "vi" };
 
 /// Edit a file with $VISUAL or $EDITOR
 ///
@@ -39,7 +40,7 @@ pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
     Interrupt::ignore_for_child()?;
     match edit_and_commit(&writer, &edit, &copy, output) {
         Ok(outcome) => {
-            tell(&outcome, output)?;
+            report(&outcome, output);
             Ok(Answer::of(&outcome))
         }
         Err(Error::Api(error)) if error.edit_is_saved() => Err(error.into()),
@@ -57,12 +58,12 @@ fn edit_and_commit(
     copy: &Copy,
     output: &mut Output,
 ) -> Result<EditReport> {
-    let edited = edit_until_right(writer, edit, copy, output)?;
+    let edited = edit_until_valid(writer, edit, copy, output)?;
     Ok(writer.edit(edit, &edited)?)
 }
 
 /// Opens the editor, again if the edit is invalid and the person agrees.
-fn edit_until_right(writer: &Agents, edit: &ConfigEdit, copy: &Copy, output: &mut Output) -> Result<Vec<u8>> {
+fn edit_until_valid(writer: &Agents, edit: &ConfigEdit, copy: &Copy, output: &mut Output) -> Result<Vec<u8>> {
     loop {
         open_editor(&copy.file)?;
         let edited = copy.read()?;
@@ -83,7 +84,7 @@ fn open_editor(file: &Path) -> Result<()> {
     let named = ["VISUAL", "EDITOR"].into_iter().filter_map(std::env::var_os);
     let named =
         named.map(|editor| editor.to_string_lossy().into_owned()).find(|name| !name.trim().is_empty());
-    let editor = named.unwrap_or_else(|| USUAL_EDITOR.to_owned());
+    let editor = named.unwrap_or_else(|| DEFAULT_EDITOR.to_owned());
     match command(&editor, file).status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(Error::Editor { editor, status }),
@@ -102,7 +103,7 @@ fn command(editor: &str, file: &Path) -> Command {
 #[cfg(not(unix))]
 fn command(editor: &str, file: &Path) -> Command {
     let mut words = editor.split_whitespace();
-    let mut command = Command::new(words.next().unwrap_or(USUAL_EDITOR));
+    let mut command = Command::new(words.next().unwrap_or(DEFAULT_EDITOR));
     command.args(words).arg(file);
     command
 }
@@ -153,19 +154,18 @@ fn ask(question: &str) -> bool {
     }
 }
 
-fn tell(outcome: &EditReport, output: &mut Output) -> Result<()> {
+fn report(outcome: &EditReport, output: &mut Output) {
     let EditReport { outcome, change } = outcome;
     let written = &change.written;
-    let (file, scope) = (written.file.display(), written.scope);
-    let keys = if written.keys.is_empty() { String::new() } else { format!(": {}", names(&written.keys)) };
-    output.confirm(match outcome {
-        EditOutcome::Unchanged => format!("nothing changed in {file} ({scope})"),
+    let (file, scope) = (display::path(&written.file.to_string_lossy()), written.scope);
+    let keys = if written.keys.is_empty() { String::new() } else { format!(" {}", names(&written.keys)) };
+    output.report(match outcome {
+        EditOutcome::Unchanged => format!("{file} ({scope}): unchanged"),
         EditOutcome::Merged => {
-            format!("changed {file} ({scope}), merged with what others wrote meanwhile{keys}")
+            format!("{file} ({scope}): changed{keys}, merged with concurrent changes")
         }
-        EditOutcome::Applied => format!("changed {file} ({scope}){keys}"),
-    })?;
+        EditOutcome::Applied => format!("{file} ({scope}): changed{keys}"),
+    });
     warn_of_shadowed(change, output);
     warn_of(&change.problems, output);
-    Ok(())
 }

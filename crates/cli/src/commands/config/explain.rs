@@ -1,6 +1,6 @@
 //! `agents config explain`.
 
-use api::{Explanation, Value};
+use api::{Explanation, LayerView};
 
 use super::get::print_layers;
 use super::{key, warn_of};
@@ -23,20 +23,19 @@ pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
 }
 
 fn print(explanation: &Explanation, output: &mut Output) -> Result<()> {
-    let Explanation { key, help, value_type, allowed, default, variable, scopes, secret, .. } = explanation;
+    let Explanation { key, help, allowed, variable, scopes, secret, .. } = explanation;
     let paint = output.paint();
-    output.print(format!("{}: {help}", paint.strong(key)))?;
-    output.print("")?;
+    let value = explanation.value.as_ref().map(|value| format!(" = {}", value.to_toml())).unwrap_or_default();
+    output.print(format!("{}{value}: {help}", paint.strong(key)))?;
     let mut line =
-        |name: &str, text: &str| output.print(format!("  {}  {text}", paint.faint(format!("{name:<8}"))));
-    line("type", value_type)?;
-    line("allowed", allowed)?;
-    line("default", &default.as_ref().map_or_else(|| "none".to_owned(), Value::to_toml))?;
-    line("variable", variable.as_deref().unwrap_or("none"))?;
+        |name: &str, text: &str| output.print(format!("  {}  {text}", paint.faint(format!("{name:<11}"))));
+    let variable = variable.as_ref().map(|name| format!("; variable {name}")).unwrap_or_default();
+    line("allowed", &format!("{allowed}{variable}"))?;
     line("scopes", &scopes.iter().map(|scope| scope.name()).collect::<Vec<_>>().join(", "))?;
     if *secret {
-        line("secret", "yes: shown by `get --reveal` only, set by `set --stdin` only")?;
+        line("secret", "shown by get --reveal, set by set --stdin")?;
     }
-    output.print("")?;
-    print_layers(&explanation.layers, explanation.origin.as_ref(), output)
+    let is_set = |view: &&LayerView| view.value.is_some() || view.problem.is_some();
+    let layers: Vec<LayerView> = explanation.layers.iter().filter(is_set).cloned().collect();
+    print_layers(&layers, explanation.origin.as_ref(), output)
 }

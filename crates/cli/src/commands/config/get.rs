@@ -2,7 +2,7 @@
 
 use api::{Key, LayerView, Lookup, Origin, Reveal};
 
-use super::{key, place, warn_of};
+use super::{describe_origin, key, warn_of};
 use crate::error::Result;
 use crate::output::{Answer, Output};
 
@@ -37,8 +37,9 @@ pub(super) fn run(
         print_layers(&got.layers, got.entry.origin.as_ref(), output)?;
     } else {
         let origin = got.entry.origin.as_ref().filter(|_| args.show_origin);
-        let origin =
-            origin.map(|origin| format!("{}\t", output.paint().faint(place(origin)))).unwrap_or_default();
+        let origin = origin
+            .map(|origin| format!("{}\t", output.paint().faint(describe_origin(origin))))
+            .unwrap_or_default();
         let value = got.entry.value.as_ref().map(ToString::to_string).unwrap_or_default();
         output.print_text(format!("{origin}{value}"))?;
     }
@@ -48,27 +49,27 @@ pub(super) fn run(
 /// Prints a line for each layer; marks the effective one.
 pub(super) fn print_layers(
     layers: &[LayerView],
-    deciding: Option<&Origin>,
+    effective: Option<&Origin>,
     output: &mut Output,
 ) -> Result<()> {
     let paint = output.paint();
     for LayerView { layer, value, origin, problem } in layers {
-        let decides = deciding.is_some_and(|origin| origin.layer() == *layer);
-        let mark = if decides { paint.symbol("→", ">") } else { " " };
-        let says = match (value, problem) {
-            (Some(value), _) if decides => paint.strong(value.to_toml()),
+        let is_effective = effective.is_some_and(|origin| origin.layer() == *layer);
+        let mark = if is_effective { paint.symbol("→", ">") } else { " " };
+        let text = match (value, problem) {
+            (Some(value), _) if is_effective => paint.strong(value.to_toml()),
             (Some(value), _) => value.to_toml(),
-            (None, Some(_)) => paint.bad("cannot be used"),
+            (None, Some(_)) => paint.bad("unusable"),
             (None, None) => paint.faint("-"),
         };
-        let line = format!("{mark} {layer:<11}  {says}");
-        let place = match origin {
+        let line = format!("{mark} {layer:<11}  {text}");
+        let position = match origin {
             Some(origin @ (Origin::Variable { .. } | Origin::File { .. })) => {
                 paint.faint(format!("  # {origin}"))
             }
             _ => String::new(),
         };
-        output.print(format!("{line}{place}"))?;
+        output.print(format!("{line}{position}"))?;
     }
     Ok(())
 }

@@ -2,11 +2,14 @@
 
 use api::{ConfigEntry, ListFilter};
 
-use super::{ScopeName, key, place};
+use super::{ScopeName, describe_origin, key};
 use crate::error::{Exit, Result};
 use crate::output::{Answer, Output};
 use crate::session::Session;
 use crate::style::Paint;
+
+/// Maximum column of the aligned comments.
+const WIDTH_MAX: usize = 60;
 
 /// List keys with their values, as TOML
 ///
@@ -32,8 +35,9 @@ pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
     let select = ListFilter { prefix, scope: args.scope.map(Into::into), changed: args.changed };
     let listed = session.config.list(&select)?;
     let paint = output.paint();
+    let width = listed.entries.iter().map(|entry| assignment(entry).chars().count()).max().unwrap_or(0);
     for entry in &listed.entries {
-        output.print(line(entry, args.show_origin, paint))?;
+        output.print(line(entry, args.show_origin, width.min(WIDTH_MAX), paint))?;
     }
     let mut answer = Answer::of(&listed);
     for problem in listed.problems {
@@ -49,9 +53,20 @@ pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
     Ok(answer)
 }
 
-fn line(entry: &ConfigEntry, show_origin: bool, paint: Paint) -> String {
-    let Some(value) = &entry.value else { return paint.faint(format!("# {} is not set", entry.key)) };
-    let origin = entry.origin.as_ref().filter(|_| show_origin);
-    let origin = origin.map(|origin| paint.faint(format!("  # {}", place(origin)))).unwrap_or_default();
-    format!("{} = {}{origin}", paint.strong(&entry.key), value.to_toml())
+/// Formats a key as TOML, with its layer or its origin as a comment.
+fn line(entry: &ConfigEntry, show_origin: bool, width: usize, paint: Paint) -> String {
+    let text = assignment(entry);
+    let (Some(value), Some(origin)) = (&entry.value, &entry.origin) else { return paint.faint(text) };
+    let origin = if show_origin { describe_origin(origin) } else { origin.layer().to_string() };
+    let padding = " ".repeat(width.saturating_sub(text.chars().count()));
+    let comment = paint.faint(format!("# {origin}"));
+    format!("{} = {}{padding}  {comment}", paint.strong(&entry.key), value.to_toml())
+}
+
+/// Returns the line without its comment.
+fn assignment(entry: &ConfigEntry) -> String {
+    match &entry.value {
+        Some(value) => format!("{} = {}", entry.key, value.to_toml()),
+        None => format!("# {} is not set", entry.key),
+    }
 }

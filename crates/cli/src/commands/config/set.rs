@@ -2,9 +2,10 @@
 
 use std::iter;
 
-use api::{Assignment, Exposure};
+use api::{Assignment, Exposure, Value, ValueChange};
 
-use super::{ScopeName, key, names, warn_of, warn_of_shadowed};
+use super::{ScopeName, key, warn_of, warn_of_shadowed};
+use crate::display;
 use crate::error::{Error, Result};
 use crate::input;
 use crate::output::{Answer, Output};
@@ -42,10 +43,16 @@ pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
     let assignments = assignments(args)?;
     let change = session.writer().set(args.scope.map(Into::into), &assignments)?;
     let written = &change.written;
-    let (keys, file, scope) = (names(&written.keys), written.file.display(), written.scope);
-    match written.changed {
-        true => output.confirm(format!("set {keys} in {file} ({scope})"))?,
-        false => output.confirm(format!("{keys}: already so in {file} ({scope})"))?,
+    let (file, scope) = (display::path(&written.file.to_string_lossy()), written.scope);
+    let arrow = output.paint().symbol("→", "->");
+    for ValueChange { key, old, new } in &change.changes {
+        let [old, new] = [old, new].map(|value| value.as_ref().map_or("not set".to_owned(), Value::to_toml));
+        let is_shadowed = change.shadowed.iter().any(|shadowed| shadowed.key == *key);
+        output.report(match written.changed {
+            true if is_shadowed => format!("{key}: set to {new} in {file} ({scope})"),
+            true => format!("{key}: {old} {arrow} {new} in {file} ({scope})"),
+            false => format!("{key}: already {new} in {file} ({scope})"),
+        });
     }
     warn_of_shadowed(&change, output);
     warn_of(&change.problems, output);

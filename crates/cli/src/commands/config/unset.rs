@@ -2,7 +2,8 @@
 
 use api::Origin;
 
-use super::{ScopeName, key, place, warn_of};
+use super::{ScopeName, describe_origin, key, warn_of};
+use crate::display;
 use crate::error::Result;
 use crate::output::{Answer, Output};
 use crate::session::Session;
@@ -22,16 +23,17 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
     let key = key(&args.key)?;
     let change = session.writer().unset(args.scope.map(Into::into), &key)?;
-    let (file, scope) = (change.written.file.display(), change.written.scope);
+    let (file, scope) = (display::path(&change.written.file.to_string_lossy()), change.written.scope);
     match change.written.changed {
-        true => output.confirm(format!("unset {key} in {file} ({scope})"))?,
-        false => output.confirm(format!("{key} was not set in {file} ({scope})"))?,
+        true => output.report(format!("{key}: unset in {file} ({scope})")),
+        false => output.report(format!("{key}: not set in {file} ({scope})")),
     }
     for shadowed in &change.shadowed {
-        let text = format!("`{key}` is still `{}`, from {}", shadowed.value, place(&shadowed.origin));
+        let text =
+            format!("`{key}` is still `{}`, from {}", shadowed.value, describe_origin(&shadowed.origin));
         let hint = match shadowed.origin {
-            Origin::File { scope, .. } => format!("`agents config unset {key} --scope {scope}` removes that"),
-            _ => format!("see `agents config get {key} --all-layers`"),
+            Origin::File { scope, .. } => format!("agents config unset {key} --scope {scope}"),
+            _ => format!("agents config get {key} --all-layers"),
         };
         output.warn("still-set", text, Some(hint));
     }

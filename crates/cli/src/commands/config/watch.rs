@@ -4,7 +4,8 @@ use api::{ConfigEvent, ConfigFile, SourcedValue};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{key, place};
+use super::{describe_origin, key};
+
 use crate::error::{Exit, Result};
 use crate::interrupt::Interrupt;
 use crate::output::{Answer, Output};
@@ -60,7 +61,7 @@ fn print(event: ConfigEvent, output: &mut Output) -> Result<()> {
             let paint = output.paint();
             let show = |held: &Option<SourcedValue>| match held {
                 Some(SourcedValue { value, origin }) => {
-                    format!("{} {}", value.to_toml(), paint.faint(format!("({})", place(origin))))
+                    format!("{} {}", value.to_toml(), paint.faint(format!("({})", describe_origin(origin))))
                 }
                 None => paint.faint("not set"),
             };

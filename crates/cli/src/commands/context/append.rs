@@ -1,5 +1,6 @@
 //! `agents context append`.
 
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use api::{ContextName, Draft, Revision, Role, SaveSummary};
@@ -53,11 +54,25 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<Answer> {
     let saved = append(&args.name, &drafts(args)?, args.if_revision.if_revision)?;
-    for id in &saved.ids {
-        output.print(format!("{id} revision {}", saved.revision))?;
+    for id in saved.ids.iter().filter(|_| !io::stdout().is_terminal()) {
+        output.print(id)?;
     }
+    output.report(appended(&saved));
     warn_of_change(&saved, output);
     Ok(Answer::of(&saved))
+}
+
+/// `chat: appended message 2, revision 3`.
+fn appended(saved: &SaveSummary) -> String {
+    let SaveSummary { name, revision, message_count, ids, .. } = saved;
+    match ids.len() as u64 {
+        0 => format!("{name}: appended no message, revision {revision}"),
+        1 => format!("{name}: appended message {}, revision {revision}", message_count - 1),
+        count => {
+            let (first, last) = (message_count - count, message_count - 1);
+            format!("{name}: appended messages {first} to {last}, revision {revision}")
+        }
+    }
 }
 
 fn drafts(args: &Args) -> Result<Vec<Draft>> {

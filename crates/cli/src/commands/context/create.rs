@@ -2,6 +2,7 @@
 
 use api::{ContextName, Contexts};
 
+use crate::display;
 use crate::error::Result;
 use crate::output::{Answer, Output};
 
@@ -13,7 +14,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
-    let made = contexts.create(&args.name)?;
-    output.confirm(format!("made {} in {}", made.name, made.folder))?;
-    Ok(Answer::of(&made))
+    let created = contexts.create(&args.name)?;
+    output.report(format!("{}: created in {}", created.name, display::path(&created.folder)));
+    Ok(Answer::of(&created))
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::plural;
 use crate::args::GlobalArgs;
+use crate::display;
 use crate::error::{Error, Result};
 use crate::output::{Answer, Output};
 
@@ -34,12 +35,12 @@ pub(super) fn run(
     let format: ExportFormat = form.parse().expect("every form of the command line is one");
     if let Some(path) = &args.output {
         let written = contexts.export_to(&args.name, format, path)?;
-        output.confirm(format!(
-            "wrote {} of {} to {}",
-            plural(written.message_count),
+        output.report(format!(
+            "{}: exported {} to {}",
             written.name,
-            written.path
-        ))?;
+            plural(written.message_count),
+            display::path(&written.path)
+        ));
         return Ok(Answer::of(&written));
     }
     if format == ExportFormat::Json4 {

@@ -21,7 +21,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
-    let made = contexts.fork(&args.name, &args.new, args.at)?;
-    output.confirm(format!("made {} with {} of {}", made.name, plural(made.message_count), args.name))?;
-    Ok(Answer::of(&made))
+    let fork = contexts.fork(&args.name, &args.new, args.at)?;
+    output.report(format!("{}: forked from {}, {}", fork.name, args.name, plural(fork.message_count)));
+    Ok(Answer::of(&fork))
 }

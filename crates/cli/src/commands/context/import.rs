@@ -29,15 +29,15 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
     let revision = args.if_revision.if_revision;
-    let made = contexts.import(&args.file, args.name.as_ref(), args.replace, revision)?;
-    output.confirm(format!(
-        "{} has {} now, revision {}",
-        made.name,
-        plural(made.message_count),
-        made.revision
-    ))?;
-    for notice in &made.notices {
+    let imported = contexts.import(&args.file, args.name.as_ref(), args.replace, revision)?;
+    output.report(format!(
+        "{}: imported {}, revision {}",
+        imported.name,
+        plural(imported.message_count),
+        imported.revision
+    ));
+    for notice in &imported.notices {
         output.warn("notice", notice.to_string(), None);
     }
-    Ok(Answer::of(&made))
+    Ok(Answer::of(&imported))
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::{Yes, plural};
 use crate::confirm::confirm;
+use crate::display;
 use crate::error::{Error, Result};
 use crate::output::{Answer, Output};
 
@@ -29,35 +30,35 @@ pub(super) struct Args {
 /// The `data` of the envelope.
 #[derive(JsonSchema, Serialize)]
 pub(super) struct Data {
-    old: Vec<StaleContext>,
+    stale: Vec<StaleContext>,
     removed: Vec<ContextName>,
 }
 
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
     let before = before(&args.older_than)?;
-    let old = contexts.stale(before)?;
+    let stale = contexts.stale(before)?;
     let mut removed = Vec::new();
-    for one in &old {
+    for one in &stale {
         output.print(format!("{}  {}  {}", one.name, plural(one.message_count), one.last_updated))?;
     }
-    if !args.dry_run && !old.is_empty() {
-        let what = if old.len() == 1 {
-            "delete 1 context".to_owned()
-        } else {
-            format!("delete {} contexts", old.len())
-        };
+    if !args.dry_run && !stale.is_empty() {
+        let what = format!("delete {}", display::plural(stale.len(), "context"));
         confirm(&what, args.yes.yes, output)?;
-        for one in &old {
+        for one in &stale {
             // A context that changed since the list stays.
             if contexts.prune(&one.name, before)? {
                 removed.push(one.name.clone());
             }
         }
     }
-    let verb = if args.dry_run { "would be removed" } else { "removed" };
-    let count = if args.dry_run { old.len() } else { removed.len() };
-    output.confirm(format!("{count} {verb}"))?;
-    Ok(Answer::of(&Data { old, removed }))
+    let verb = if args.dry_run { "would remove" } else { "removed" };
+    let count = if args.dry_run { stale.len() } else { removed.len() };
+    let summary = match count {
+        0 => "nothing to remove".to_owned(),
+        count => format!("{verb} {}", display::plural(count, "context")),
+    };
+    output.print_or_report(args.dry_run, summary)?;
+    Ok(Answer::of(&Data { stale, removed }))
 }
 
 /// Returns the time so long ago. A day has 24 hours.

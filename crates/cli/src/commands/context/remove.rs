@@ -31,9 +31,13 @@ pub(super) struct Data<'a> {
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
     confirm(&format!("delete {}", args.name), args.yes.yes, output)?;
     let delete_error = contexts.remove(&args.name, args.if_revision.if_revision)?;
-    output.confirm(format!("removed {}", args.name))?;
-    if let Some(why) = delete_error {
-        output.warn("undeleted", format!("its files are not deleted yet: {why}"), None);
+    output.report(format!("{}: removed", args.name));
+    if let Some(error) = delete_error {
+        output.warn(
+            "delete-failed",
+            format!("the files of {} are not deleted yet: {error}", args.name),
+            None,
+        );
     }
     Ok(Answer::of(&Data { name: &args.name }))
 }

@@ -23,12 +23,11 @@ pub(super) struct Args {
 #[derive(JsonSchema, Serialize)]
 pub(super) struct Data<'a> {
     name: &'a ContextName,
-    /// The old name.
-    was: &'a ContextName,
+    old_name: &'a ContextName,
 }
 
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
     contexts.rename(&args.name, &args.new, args.if_revision.if_revision)?;
-    output.confirm(format!("{} is {} now", args.name, args.new))?;
-    Ok(Answer::of(&Data { name: &args.new, was: &args.name }))
+    output.report(format!("{}: renamed to {}", args.name, args.new));
+    Ok(Answer::of(&Data { name: &args.new, old_name: &args.name }))
 }

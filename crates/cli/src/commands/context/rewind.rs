@@ -20,12 +20,12 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
     let change = contexts.rewind(&args.name, args.to, args.if_revision.if_revision)?;
-    output.confirm(format!(
-        "{} has {} now, revision {}",
+    output.report(format!(
+        "{}: kept {}, revision {}",
         change.name,
         plural(change.message_count),
         change.revision
-    ))?;
+    ));
     warn_of_change(&change, output);
     Ok(Answer::of(&change))
 }

@@ -37,7 +37,7 @@ pub(super) struct Args {
 pub(super) struct Data<'a> {
     name: &'a ContextName,
     /// Number of printed messages.
-    messages: u64,
+    message_count: u64,
 }
 
 /// A line of the stream. Messages are as stored.
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
     output.begin_stream(&Event::Context { name: &args.name })?;
     let mut count = print(&mut conversation, output)?;
     let Some(interrupt) = interrupt else {
-        return Ok(Answer::of(&Data { name: &args.name, messages: count }));
+        return Ok(Answer::of(&Data { name: &args.name, message_count: count }));
     };
     while interrupt.check().is_ok() {
         std::thread::sleep(POLL_INTERVAL);
@@ -66,7 +66,7 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
         }
         count += print(&mut conversation, output)?;
     }
-    Ok(Answer { exit: Exit::Interrupted, ..Answer::of(&Data { name: &args.name, messages: count }) })
+    Ok(Answer { exit: Exit::Interrupted, ..Answer::of(&Data { name: &args.name, message_count: count }) })
 }
 
 fn print(conversation: &mut Conversation, output: &mut Output) -> Result<u64> {
@@ -74,17 +74,17 @@ fn print(conversation: &mut Conversation, output: &mut Output) -> Result<u64> {
     for message in conversation {
         let message = message?;
         output.stream(&Event::Message(&message))?;
-        say(&message, output)?;
+        print_message(&message, output)?;
         count += 1;
     }
     Ok(count)
 }
 
-fn say(entry: &NumberedMessage, output: &mut Output) -> Result<()> {
+fn print_message(entry: &NumberedMessage, output: &mut Output) -> Result<()> {
     let paint = output.paint();
     let message = &entry.message;
-    let name = message.name().map(|name| format!(" {name}")).unwrap_or_default();
-    let time = message.time().map(|time| format!(" {time}")).unwrap_or_default();
+    let name = message.name().map(|name| format!(", {name}")).unwrap_or_default();
+    let time = message.time().map(|time| format!(", {time}")).unwrap_or_default();
     output.print(format!(
         "{} {}{name}{}",
         paint.faint(format!("[{}]", entry.number)),

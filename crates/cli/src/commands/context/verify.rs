@@ -39,11 +39,11 @@ pub(super) enum Data<'a> {
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
     if let (true, Some(name)) = (args.repair, &args.name) {
         let change = contexts.repair(name, args.if_revision.if_revision)?;
-        output.confirm(format!(
-            "{name} has {} now, revision {}",
+        output.report(format!(
+            "{name}: repaired, {}, revision {}",
             plural(change.message_count),
             change.revision
-        ))?;
+        ));
         warn_of_change(&change, output);
         return Ok(Answer::of(&Data::Repaired(&change)));
     }
@@ -52,21 +52,21 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
     }
     let verified = contexts.verify(args.name.as_ref())?;
     for one in &verified {
-        tell(one, output)?;
+        print(one, output)?;
     }
     let is_sound = verified.iter().all(|one| one.problems.is_empty());
     let exit = if is_sound { Exit::Ok } else { Exit::Error };
     Ok(Answer { exit, ..Answer::of(&Data::Verified { contexts: &verified }) })
 }
 
-fn tell(one: &VerifyReport, output: &mut Output) -> Result<()> {
+fn print(one: &VerifyReport, output: &mut Output) -> Result<()> {
     let paint = output.paint();
     let state = match one.problems.len() {
         0 => paint.good("sound"),
         1 => paint.bad("1 problem"),
         count => paint.bad(format!("{count} problems")),
     };
-    output.print(format!("{}: {}, {state}", paint.strong(&one.name), plural(one.message_count)))?;
+    output.print(format!("{}: {state}, {}", paint.strong(&one.name), plural(one.message_count)))?;
     for problem in &one.problems {
         let line = problem.line.map(|line| format!(":{line}")).unwrap_or_default();
         output.print(format!("  {}{line}: {}", problem.file.display(), problem.message))?;

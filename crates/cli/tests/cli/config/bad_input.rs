@@ -111,7 +111,7 @@ warning: cannot parse `[PLACE]/.cleveragents/config.toml`, line 1, column 14: st
 
 "#]]);
     program.run("config list plan").code(1).stdout_eq(str![[r#"
-plan.merge = "last-wins"
+plan.merge = "last-wins"  # global
 
 "#]]).stderr_eq(str![[r#"
 error: cannot parse `[PLACE]/.cleveragents/config.toml`, line 1, column 14: string values must be quoted, expected literal string
@@ -275,7 +275,11 @@ error: `[PLACE]/agents-home/config.toml` is not UTF-8 text: bad byte at offset 1
 fn byte_order_marks_and_crlf_are_preserved() {
     let program = Program::new();
     program.write(GLOBAL_FILE, "\u{feff}# mine\r\nx.a = 1 # one\r\n");
-    program.run("config set x.a=2 x.b=3").success().stderr_eq("");
+    program.run("config set x.a=2 x.b=3").success().stderr_eq(str![[r#"
+x.a: 1 -> 2 in [PLACE]/agents-home/config.toml (global)
+x.b: not set -> 3 in [PLACE]/agents-home/config.toml (global)
+
+"#]]);
     assert_eq!(program.text(GLOBAL_FILE), "\u{feff}# mine\r\nx.a = 2 # one\r\nx.b = 3\r\n");
     program.run("config get x.a").success().stdout_eq("2\n");
 }
@@ -287,7 +291,10 @@ fn files_up_to_ten_megabytes_are_accepted() {
     let mut content = line.repeat(FILE_BYTES_MAX / line.len() - 1);
     content += "x.a = 1\n";
     program.write(GLOBAL_FILE, &content);
-    program.run("config set x.a 2").success().stderr_eq("");
+    program.run("config set x.a 2").success().stderr_eq(str![[r#"
+x.a: 1 -> 2 in [PLACE]/agents-home/config.toml (global)
+
+"#]]);
     assert_eq!(program.text(GLOBAL_FILE), content.replace("x.a = 1", "x.a = 2"));
     content += &line.repeat(2);
     program.write(GLOBAL_FILE, &content);
@@ -317,11 +324,11 @@ fn global_files_may_be_symlinks_and_project_files_may_not_escape() {
     program
         .run("config set x.a 1")
         .success()
-        .stdout_eq(str![[r#"
-set x.a in [PLACE]/agents-home/config.toml (global)
+        .stderr_eq(str![[r#"
+x.a: not set -> 1 in [PLACE]/agents-home/config.toml (global)
 
 "#]])
-        .stderr_eq("");
+        .stdout_eq("");
     assert_eq!(program.text("dotfiles/agents.toml"), "# kept elsewhere\nx.a = 1\n");
     assert!(fs::symlink_metadata(program.path(GLOBAL_FILE)).unwrap().is_symlink());
 
@@ -402,8 +409,8 @@ error: CLEVERAGENTS_HOME is `here`, which is not an absolute path
 
 "#]]);
     assert!(program.names(".").is_empty());
-    program.run("config set x.a 1 --home here").success().stdout_eq(str![[r#"
-set x.a in [PLACE]/here/config.toml (global)
+    program.run("config set x.a 1 --home here").success().stdout_eq("").stderr_eq(str![[r#"
+x.a: not set -> 1 in [PLACE]/here/config.toml (global)
 
 "#]]);
     program.run("config set x.a 1 --home not/there").code(3).stdout_eq("").stderr_eq(str![[r#"

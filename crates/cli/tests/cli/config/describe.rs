@@ -9,55 +9,24 @@ fn explain_describes_a_key() {
     let program = Program::in_project();
     program.write(GLOBAL_FILE, "plan.concurrency = 8\n");
     program.run("config explain plan.concurrency").success().stderr_eq("").stdout_eq(str![[r#"
-plan.concurrency: actors of a plan that run at once
-
-  type      integer
-  allowed   an integer from 1 to 256
-  default   4
-  variable  CLEVERAGENTS_PLAN_CONCURRENCY
-  scopes    global, project, local
-
-  flag         -
-  environment  -
-  local        -
-  project      -
+plan.concurrency = 8: actors of a plan that run at once
+  allowed      an integer from 1 to 256; variable CLEVERAGENTS_PLAN_CONCURRENCY
+  scopes       global, project, local
 > global       8  # [PLACE]/agents-home/config.toml:1
   default      4
 
 "#]]);
     program.run("config explain server.token").success().stderr_eq("").stdout_eq(str![[r#"
 server.token: token for the server
-
-  type      string
-  allowed   a string
-  default   none
-  variable  CLEVERAGENTS_SERVER_TOKEN
-  scopes    global
-  secret    yes: shown by `get --reveal` only, set by `set --stdin` only
-
-  flag         -
-  environment  -
-  local        -
-  project      -
-  global       -
-  default      -
+  allowed      a string; variable CLEVERAGENTS_SERVER_TOKEN
+  scopes       global
+  secret       shown by get --reveal, set by set --stdin
 
 "#]]);
     program.run("config explain x.mine").success().stderr_eq("").stdout_eq(str![[r#"
 x.mine: your own key: the program does not use it
-
-  type      any
-  allowed   any TOML value
-  default   none
-  variable  none
-  scopes    global, project, local
-
-  flag         -
-  environment  -
-  local        -
-  project      -
-  global       -
-  default      -
+  allowed      any TOML value
+  scopes       global, project, local
 
 "#]]);
     program.run("config explain core.colour").code(2).stdout_eq("").stderr_eq(str![[r#"

@@ -16,7 +16,10 @@ fn a_full_or_read_only_disk_is_reported_and_the_file_unchanged() {
         Ok(disk) => disk,
         Err(reason) => return skipped("cli::disk", &reason),
     };
-    program.run("config set x.a 1 --home small").success().stderr_eq("");
+    program.run("config set x.a 1 --home small").success().stderr_eq(str![[r#"
+x.a: not set -> 1 in [PLACE]/small/config.toml (global)
+
+"#]]);
     // Fill the rest of the disk.
     let filled = std::process::Command::new("dd")
         .args(["if=/dev/zero", "of=small/fill", "bs=1k"])

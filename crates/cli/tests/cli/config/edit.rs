@@ -22,19 +22,19 @@ fn an_edit_is_applied() {
     let program = with_original();
     edit(&program, "sed -i 's/x.a = 1/x.a = 10 # ten/'")
         .success()
-        .stdout_eq(str![[r#"
-changed [PLACE]/agents-home/config.toml (global): x.a
+        .stderr_eq(str![[r#"
+[PLACE]/agents-home/config.toml (global): changed x.a
 
 "#]])
-        .stderr_eq("");
+        .stdout_eq("");
     assert_eq!(program.text(GLOBAL_FILE), ORIGINAL.replace("x.a = 1", "x.a = 10 # ten"));
     edit(&program, "true")
         .success()
-        .stdout_eq(str![[r#"
-nothing changed in [PLACE]/agents-home/config.toml (global)
+        .stderr_eq(str![[r#"
+[PLACE]/agents-home/config.toml (global): unchanged
 
 "#]])
-        .stderr_eq("");
+        .stdout_eq("");
     assert_eq!(program.names("agents-home"), [".config.toml.lock", "config.toml"]);
     program.check_nothing_is_left();
 }
@@ -43,8 +43,8 @@ nothing changed in [PLACE]/agents-home/config.toml (global)
 fn the_editor_gets_a_private_copy_with_the_name_of_the_file() {
     let program = Program::in_project();
     let editor = "sh -c 'basename \"$1\" > seen; stat -c %a \"$(dirname \"$1\")\" \"$1\" >> seen' -";
-    program.run_with("VISUAL", editor, "config edit").success().stdout_eq(str![[r#"
-nothing changed in [PLACE]/.cleveragents/config.toml (project)
+    program.run_with("VISUAL", editor, "config edit").success().stdout_eq("").stderr_eq(str![[r#"
+[PLACE]/.cleveragents/config.toml (project): unchanged
 
 "#]]);
     assert_eq!(program.text("seen"), "config.toml\n700\n600\n");
@@ -70,11 +70,11 @@ fn a_missing_file_is_created() {
     let program = Program::new();
     edit(&program, "sh -c 'echo x.a = 1 > \"$1\"' -")
         .success()
-        .stdout_eq(str![[r#"
-changed [PLACE]/agents-home/config.toml (global): x.a
+        .stderr_eq(str![[r#"
+[PLACE]/agents-home/config.toml (global): changed x.a
 
 "#]])
-        .stderr_eq("");
+        .stdout_eq("");
     assert_eq!(program.text(GLOBAL_FILE), "x.a = 1\n");
 }
 
@@ -84,11 +84,11 @@ fn a_broken_file_is_fixed_by_an_edit() {
     program.write(GLOBAL_FILE, "x.a = = 1\n");
     edit(&program, "sed -i 's/= =/=/'")
         .success()
-        .stdout_eq(str![[r#"
-changed [PLACE]/agents-home/config.toml (global)
+        .stderr_eq(str![[r#"
+[PLACE]/agents-home/config.toml (global): changed
 
 "#]])
-        .stderr_eq("");
+        .stdout_eq("");
     assert_eq!(program.text(GLOBAL_FILE), "x.a = 1\n");
 }
 
@@ -98,12 +98,12 @@ fn a_concurrent_change_is_merged_into_the_edit() {
     let agents = env!("CARGO_BIN_EXE_agents");
     edit(&program, &format!("sh -c '{agents} config set x.a 10; sed -i s/4/40/ \"$1\"' -"))
         .success()
-        .stdout_eq(str![[r#"
-set x.a in [PLACE]/agents-home/config.toml (global)
-changed [PLACE]/agents-home/config.toml (global), merged with what others wrote meanwhile: x.d
+        .stderr_eq(str![[r#"
+x.a: 1 -> 10 in [PLACE]/agents-home/config.toml (global)
+[PLACE]/agents-home/config.toml (global): changed x.d, merged with concurrent changes
 
 "#]])
-        .stderr_eq("");
+        .stdout_eq("");
     assert_eq!(program.text(GLOBAL_FILE), ORIGINAL.replace("x.a = 1", "x.a = 10").replace('4', "40"));
 }
 

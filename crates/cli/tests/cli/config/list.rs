@@ -17,21 +17,21 @@ fn with_files() -> Program {
 #[test]
 fn all_keys_are_listed() {
     with_files().run("config list").success().stderr_eq("").stdout_eq(str![[r#"
-core.color = "auto"
-core.format = "auto"
-core.lock-timeout = "30s"
-core.log = "off"
+core.color = "auto"                          # default
+core.format = "auto"                         # default
+core.lock-timeout = "30s"                    # default
+core.log = "off"                             # default
 # core.log-file is not set
-plan.concurrency = 2
-plan.merge = "three-way"
-sandbox.allow-write = []
-sandbox.cleanup = "applied"
-sandbox.confine = "auto"
-sandbox.strategy = "copy"
+plan.concurrency = 2                         # project
+plan.merge = "three-way"                     # default
+sandbox.allow-write = []                     # default
+sandbox.cleanup = "applied"                  # default
+sandbox.confine = "auto"                     # default
+sandbox.strategy = "copy"                    # default
 # server.token is not set
 # server.url is not set
-store.url = "postgres://me:[REDACTED]@db/x"
-x.team = "blue"
+store.url = "postgres://me:[REDACTED]@db/x"  # global
+x.team = "blue"                              # global
 
 "#]]);
 }
@@ -40,24 +40,24 @@ x.team = "blue"
 fn a_section_is_listed() {
     let program = with_files();
     program.run("config list plan --show-origin").success().stderr_eq("").stdout_eq(str![[r#"
-plan.concurrency = 2  # project [PLACE]/.cleveragents/config.toml:1
+plan.concurrency = 2      # project [PLACE]/.cleveragents/config.toml:1
 plan.merge = "three-way"  # default
 
 "#]]);
     program.run("config list --changed --show-origin").success().stderr_eq("").stdout_eq(str![[r#"
-plan.concurrency = 2  # project [PLACE]/.cleveragents/config.toml:1
+plan.concurrency = 2                         # project [PLACE]/.cleveragents/config.toml:1
 store.url = "postgres://me:[REDACTED]@db/x"  # global [PLACE]/agents-home/config.toml:3
-x.team = "blue"  # global [PLACE]/agents-home/config.toml:1
+x.team = "blue"                              # global [PLACE]/agents-home/config.toml:1
 
 "#]]);
     program.run("config list --scope global").success().stderr_eq("").stdout_eq(str![[r#"
-plan.concurrency = 1
-store.url = "postgres://me:[REDACTED]@db/x"
-x.team = "blue"
+plan.concurrency = 1                         # global
+store.url = "postgres://me:[REDACTED]@db/x"  # global
+x.team = "blue"                              # global
 
 "#]]);
     program.run("config list --scope project").success().stderr_eq("").stdout_eq(str![[r#"
-plan.concurrency = 2
+plan.concurrency = 2  # project
 
 "#]]);
     program.run("config list --scope local").success().stderr_eq("").stdout_eq("");
@@ -122,8 +122,8 @@ fn unknown_and_misplaced_keys_are_reported_and_the_rest_listed() {
         .run("config list plan")
         .success()
         .stdout_eq(str![[r#"
-plan.concurrency = 4
-plan.merge = "three-way"
+plan.concurrency = 4      # default
+plan.merge = "three-way"  # default
 
 "#]])
         .stderr_eq(str![[r#"

@@ -11,11 +11,11 @@ fn with_secret() -> Program {
     program
         .run_reading(format!("{SECRET}\n").as_bytes(), "config set server.token --stdin")
         .success()
-        .stdout_eq(str![[r#"
-set server.token in [PLACE]/agents-home/config.toml (global)
+        .stderr_eq(str![[r#"
+server.token: not set -> "[REDACTED]" in [PLACE]/agents-home/config.toml (global)
 
 "#]])
-        .stderr_eq("");
+        .stdout_eq("");
     assert_eq!(program.text(GLOBAL_FILE), format!("server.token = \"{SECRET}\"\n"));
     program
 }

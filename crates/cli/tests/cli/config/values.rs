@@ -10,11 +10,11 @@ fn a_set_value_is_readable() {
     program
         .run("config set plan.concurrency 8")
         .success()
-        .stdout_eq(str![[r#"
-set plan.concurrency in [PLACE]/agents-home/config.toml (global)
+        .stderr_eq(str![[r#"
+plan.concurrency: 4 -> 8 in [PLACE]/agents-home/config.toml (global)
 
 "#]])
-        .stderr_eq("");
+        .stdout_eq("");
     program
         .run("config get plan.concurrency")
         .success()
@@ -27,28 +27,28 @@ set plan.concurrency in [PLACE]/agents-home/config.toml (global)
     program
         .run("config set plan.concurrency 8")
         .success()
-        .stdout_eq(str![[r#"
-plan.concurrency: already so in [PLACE]/agents-home/config.toml (global)
+        .stderr_eq(str![[r#"
+plan.concurrency: already 8 in [PLACE]/agents-home/config.toml (global)
 
 "#]])
-        .stderr_eq("");
+        .stdout_eq("");
     program
         .run("config unset plan.concurrency")
         .success()
-        .stdout_eq(str![[r#"
-unset plan.concurrency in [PLACE]/agents-home/config.toml (global)
+        .stderr_eq(str![[r#"
+plan.concurrency: unset in [PLACE]/agents-home/config.toml (global)
 
 "#]])
-        .stderr_eq("");
+        .stdout_eq("");
     assert_eq!(program.text(GLOBAL_FILE), "");
     program
         .run("config unset plan.concurrency")
         .success()
-        .stdout_eq(str![[r#"
-plan.concurrency was not set in [PLACE]/agents-home/config.toml (global)
+        .stderr_eq(str![[r#"
+plan.concurrency: not set in [PLACE]/agents-home/config.toml (global)
 
 "#]])
-        .stderr_eq("");
+        .stdout_eq("");
 }
 
 #[test]
@@ -57,11 +57,13 @@ fn several_keys_are_set_together() {
     program
         .run("config set plan.concurrency=8 plan.merge=last-wins x.team=blue")
         .success()
-        .stdout_eq(str![[r#"
-set plan.concurrency, plan.merge, x.team in [PLACE]/agents-home/config.toml (global)
+        .stderr_eq(str![[r#"
+plan.concurrency: 4 -> 8 in [PLACE]/agents-home/config.toml (global)
+plan.merge: "three-way" -> "last-wins" in [PLACE]/agents-home/config.toml (global)
+x.team: not set -> "blue" in [PLACE]/agents-home/config.toml (global)
 
 "#]])
-        .stderr_eq("");
+        .stdout_eq("");
     let before = program.text(GLOBAL_FILE);
     program.run("config set x.team=red plan.concurrency=0").code(2).stdout_eq("").stderr_eq(str![[r#"
 error: `plan.concurrency` must be an integer from 1 to 256; `0` is not allowed
@@ -134,48 +136,42 @@ fn values_are_parsed_by_the_type_of_their_key() {
 fn the_default_scope_is_the_project_if_it_has_a_file() {
     let program = Program::new();
     program.write(LOCAL_FILE, "");
-    program.run("config set x.a 1").success().stdout_eq(str![[r#"
-set x.a in [PLACE]/agents-home/config.toml (global)
+    program.run("config set x.a 1").success().stdout_eq("").stderr_eq(str![[r#"
+x.a: not set -> 1 in [PLACE]/agents-home/config.toml (global)
 
 "#]]);
     program.write(PROJECT_FILE, "");
     program
         .run("config set x.a 2")
         .success()
-        .stdout_eq(str![[r#"
-set x.a in [PLACE]/.cleveragents/config.toml (project)
+        .stderr_eq(str![[r#"
+x.a: 1 -> 2 in [PLACE]/.cleveragents/config.toml (project)
 
 "#]])
-        .stderr_eq("");
+        .stdout_eq("");
     program
         .run("config set x.a 3 --scope local")
         .success()
-        .stdout_eq(str![[r#"
-set x.a in [PLACE]/.cleveragents/config.local.toml (local)
-
-"#]])
-        .stderr_eq("");
-    program
-        .run("config set x.a 4 --scope global")
-        .success()
-        .stdout_eq(str![[r#"
-set x.a in [PLACE]/agents-home/config.toml (global)
-
-"#]])
         .stderr_eq(str![[r#"
+x.a: 2 -> 3 in [PLACE]/.cleveragents/config.local.toml (local)
+
+"#]])
+        .stdout_eq("");
+    program.run("config set x.a 4 --scope global").success().stdout_eq("").stderr_eq(str![[r#"
+x.a: set to 4 in [PLACE]/agents-home/config.toml (global)
 warning: `x.a` is still `3`, from local [PLACE]/.cleveragents/config.local.toml:1
-  hint: see `agents config get x.a --all-layers`
+  hint: agents config get x.a --all-layers
 
 "#]]);
     // A global-only key goes to the global scope.
     program
         .run("config set server.url https://example.org")
         .success()
-        .stdout_eq(str![[r#"
-set server.url in [PLACE]/agents-home/config.toml (global)
+        .stderr_eq(str![[r#"
+server.url: not set -> "https://example.org" in [PLACE]/agents-home/config.toml (global)
 
 "#]])
-        .stderr_eq("");
+        .stdout_eq("");
     program.run("config set server.url=a x.b=1").code(2).stdout_eq("").stderr_eq(str![[r#"
 error: `server.url` cannot be set in the project scope, only in: global
   hint: agents config set server.url VALUE --scope global
@@ -192,10 +188,12 @@ fn a_project_is_found_from_a_subfolder_and_home_is_no_project() {
     let program = Program::in_project();
     program.write("src/deep/file", "");
     let mut command = program.command("config set x.a 1");
-    program.check(command.current_dir(program.path("src/deep"))).success().stdout_eq(str![[r#"
-set x.a in [PLACE]/.cleveragents/config.toml (project)
+    program.check(command.current_dir(program.path("src/deep"))).success().stdout_eq("").stderr_eq(str![[
+        r#"
+x.a: not set -> 1 in [PLACE]/.cleveragents/config.toml (project)
 
-"#]]);
+"#
+    ]]);
     // A home folder with the usual name, in a subfolder of the user's home.
     program.write("user/.cleveragents/config.toml", "x.home = true\n");
     program.write("user/work/file", "");
@@ -235,39 +233,27 @@ fn a_shadowed_write_warns() {
     program
         .run_with("CLEVERAGENTS_PLAN_CONCURRENCY", "3", "config set plan.concurrency 9")
         .success()
-        .stdout_eq(str![[r#"
-set plan.concurrency in [PLACE]/.cleveragents/config.toml (project)
-
-"#]])
+        .stdout_eq("")
         .stderr_eq(str![[r#"
+plan.concurrency: set to 9 in [PLACE]/.cleveragents/config.toml (project)
 warning: `plan.concurrency` is still `3`, from environment $CLEVERAGENTS_PLAN_CONCURRENCY
-  hint: see `agents config get plan.concurrency --all-layers`
+  hint: agents config get plan.concurrency --all-layers
 
 "#]]);
-    program
-        .run("config set plan.concurrency 8 --scope global")
-        .success()
-        .stdout_eq(str![[r#"
-set plan.concurrency in [PLACE]/agents-home/config.toml (global)
-
-"#]])
-        .stderr_eq(str![[r#"
+    program.run("config set plan.concurrency 8 --scope global").success().stdout_eq("").stderr_eq(str![[
+        r#"
+plan.concurrency: set to 8 in [PLACE]/agents-home/config.toml (global)
 warning: `plan.concurrency` is still `9`, from project [PLACE]/.cleveragents/config.toml:1
-  hint: see `agents config get plan.concurrency --all-layers`
+  hint: agents config get plan.concurrency --all-layers
 
-"#]]);
+"#
+    ]]);
     program.run("config unset plan.concurrency --scope global -q").success().stdout_eq("").stderr_eq("");
     program.run("config set plan.concurrency 8 --scope global -q").success().stdout_eq("").stderr_eq("");
-    program
-        .run("config unset plan.concurrency")
-        .success()
-        .stdout_eq(str![[r#"
-unset plan.concurrency in [PLACE]/.cleveragents/config.toml (project)
-
-"#]])
-        .stderr_eq(str![[r#"
+    program.run("config unset plan.concurrency").success().stdout_eq("").stderr_eq(str![[r#"
+plan.concurrency: unset in [PLACE]/.cleveragents/config.toml (project)
 warning: `plan.concurrency` is still `8`, from global [PLACE]/agents-home/config.toml:1
-  hint: `agents config unset plan.concurrency --scope global` removes that
+  hint: agents config unset plan.concurrency --scope global
 
 "#]]);
     let envelope =
@@ -312,9 +298,9 @@ error: missing arguments: <KEY VALUE | KEY=VALUE>...
 #[test]
 fn the_current_folder_as_project_is_shown_by_its_name() {
     let program = Program::in_project();
-    program.run("config set --project . --scope project x.a 1").success().stderr_eq("").stdout_eq(str![[
+    program.run("config set --project . --scope project x.a 1").success().stdout_eq("").stderr_eq(str![[
         r#"
-set x.a in [PLACE]/.cleveragents/config.toml (project)
+x.a: not set -> 1 in [PLACE]/.cleveragents/config.toml (project)
 
 "#
     ]]);

@@ -54,7 +54,7 @@ fn a_failed_write_leaves_all_old_or_all_new_files() {
         match output.status.code() {
             // Committed; the next open writes the file itself.
             Some(0) => {
-                assert!(told.contains("it is saved, and not in the files yet"), "{file}: {told}");
+                assert!(told.contains("chat is saved, but not all files are written"), "{file}: {told}");
                 assert_ne!(after, before, "{file}");
                 assert_ne!(file, ".txn/journal");
             }

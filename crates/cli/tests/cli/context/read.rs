@@ -25,7 +25,7 @@ fn show_selects_messages() {
     program.run("context show chat --last 1 --format json").success().stdout_eq(str![[r#"
 {"event":"context","name":"chat"}
 {"event":"message","number":9,"message":{"id":"[..]","time":"[..]Z","role":"user","content":"m9"}}
-{"event":"end","version":1,"command":"context show","status":"ok","exit_code":0,"data":{"messages":1,"name":"chat"},"timing":{"duration_ms":[..]},"messages":[]}
+{"event":"end","version":1,"command":"context show","status":"ok","exit_code":0,"data":{"message_count":1,"name":"chat"},"timing":{"duration_ms":[..]},"messages":[]}
 
 "#]]);
 }
@@ -36,7 +36,7 @@ fn tool_calls_and_names_are_shown() {
     let line = br#"{"role":"assistant","name":"bot","content":null,"tool_calls":[{"id":"c1"}]}"#;
     program.run_reading(line, "context append chat --jsonl -").success();
     program.run("context show chat").success().stdout_eq(str![[r#"
-[0] assistant bot [..]Z
+[0] assistant, bot, [..]Z
 tool calls: [{"id":"c1"}]
 
 
@@ -142,12 +142,16 @@ error: `[PLACE]/agents-home/contexts/chat/messages.jsonl` was modified by anothe
 "#]]);
     assert_eq!(program.text(MESSAGES), text, "not overwritten");
     program.run("context verify chat").code(1).stdout_eq(str![[r#"
-chat: 3 messages, 1 problem
+chat: 1 problem, 3 messages
   [PLACE]/agents-home/contexts/chat/messages.jsonl: 2 messages were recorded, 3 were found
 
 "#]]);
-    program.run("context verify chat --repair").success().stdout_eq("chat has 3 messages now, revision 3\n");
-    program.run("context verify --all").success().stdout_eq("chat: 3 messages, sound\n");
+    program
+        .run("context verify chat --repair")
+        .success()
+        .stdout_eq("")
+        .stderr_eq("chat: repaired, 3 messages, revision 3\n");
+    program.run("context verify --all").success().stdout_eq("chat: sound, 3 messages\n");
     program.run("context append chat --role user x").success();
 }
 
@@ -159,7 +163,8 @@ fn a_torn_last_line_is_reported_and_moved() {
     assert_eq!(told(&program.run("context show chat").success()), notice);
     assert_eq!(told(&program.run("context verify chat").success()), notice);
     program.run("context append chat --role user x").success().stderr_eq(str![[r#"
-warning: something was set aside in `[PLACE]/agents-home/contexts/chat/messages.jsonl.torn`
+chat: appended message 2, revision 3
+warning: content was preserved in `[PLACE]/agents-home/contexts/chat/messages.jsonl.torn`
 
 "#]]);
     assert_eq!(program.text("agents-home/contexts/chat/messages.jsonl.torn"), "{\"role\":\"us");
@@ -192,10 +197,14 @@ fn content_that_recovery_preserves_is_reported() {
     program.write("agents-home/contexts/chat/state.json", "written by a person");
     program.run("context show chat --last 1").success().stderr_eq("");
     program.run("context append chat --role user more").success().stderr_eq(str![[r#"
-warning: something was set aside in `[PLACE]/agents-home/contexts/chat/.txn/kept/[..]-state.json`
+chat: appended message 2, revision 4
+warning: content was preserved in `[PLACE]/agents-home/contexts/chat/.txn/kept/[..]-state.json`
 
 "#]]);
-    program.run("context append chat --role user more").success().stderr_eq("");
+    program
+        .run("context append chat --role user more")
+        .success()
+        .stderr_eq("chat: appended message 3, revision 5\n");
     program.run("context verify chat").success().stderr_eq(str![[r#"
 warning: another program changed context `chat` while a save was interrupted; its content is preserved in `[PLACE]/agents-home/contexts/chat/.txn/kept/[..]-state.json`
 

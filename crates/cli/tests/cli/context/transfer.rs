@@ -8,8 +8,8 @@ use crate::program::{json, text, told};
 #[test]
 fn an_archive_round_trips() {
     let program = with_messages(3);
-    program.run("context export chat -o chat.jsonl").success().stdout_eq(str![[r#"
-wrote 3 messages of chat to chat.jsonl
+    program.run("context export chat -o chat.jsonl").success().stdout_eq("").stderr_eq(str![[r#"
+chat: exported 3 messages to chat.jsonl
 
 "#]]);
     let printed = text(&program.run("context export chat --format archive").success());
@@ -27,12 +27,14 @@ error: context `chat` already exists
     program
         .run("context import chat.jsonl --as copy")
         .success()
-        .stdout_eq("copy has 3 messages now, revision 1\n");
+        .stdout_eq("")
+        .stderr_eq("copy: imported 3 messages, revision 1\n");
     program.run("context rewind chat --to 0").success();
     program
         .run("context import chat.jsonl --replace")
         .success()
-        .stdout_eq("chat has 3 messages now, revision 4\n");
+        .stdout_eq("")
+        .stderr_eq("chat: imported 3 messages, revision 4\n");
 }
 
 #[test]
@@ -79,7 +81,11 @@ m0
     let answer = program.run("context import old --format json").success();
     assert_eq!(json(&answer)["data"]["name"], "old");
     program.write("talk.json", r#"[{"role":"user","content":"a"}]"#);
-    program.run("context import talk.json").success().stdout_eq("talk has 1 message now, revision 1\n");
+    program
+        .run("context import talk.json")
+        .success()
+        .stdout_eq("")
+        .stderr_eq("talk: imported 1 message, revision 1\n");
 }
 
 #[test]
@@ -95,9 +101,10 @@ old
 
 "#]]);
     program.run("context append old --role user new").success().stderr_eq(str![[r#"
-warning: something was set aside in `[PLACE]/agents-home/contexts/old/messages.json.old`
+old: appended message 1, revision 1
+warning: content was preserved in `[PLACE]/agents-home/contexts/old/messages.json.old`
 
 "#]]);
     assert_eq!(program.text("agents-home/contexts/old/messages.json.old"), array);
-    program.run("context verify old").success().stdout_eq("old: 2 messages, sound\n");
+    program.run("context verify old").success().stdout_eq("old: sound, 2 messages\n");
 }

@@ -19,20 +19,19 @@ pub(super) fn with_messages(count: usize) -> Program {
 #[test]
 fn create_append_show() {
     let program = Program::new();
-    program.run("context create chat").success().stderr_eq("").stdout_eq(str![[r#"
-made chat in [PLACE]/agents-home/contexts/chat
+    program.run("context create chat").success().stdout_eq("").stderr_eq(str![[r#"
+chat: created in [PLACE]/agents-home/contexts/chat
 
 "#]]);
     let appended = program.run_of(&["context", "append", "chat", "--role", "user", "hello there"]).success();
-    let line = text(&appended);
-    let (id, revision) = line.trim_end().split_once(' ').expect("an id and a revision");
-    assert_eq!((id.len(), revision), (26, "revision 2"));
+    assert_eq!(text(&appended).trim_end().len(), 26, "the id alone");
+    appended.stderr_eq("chat: appended message 0, revision 2\n");
     program.run_reading(b"from a pipe\n", "context append chat --role assistant -").success();
     program.run("context show chat").success().stderr_eq("").stdout_eq(str![[r#"
-[0] user [..]Z
+[0] user, [..]Z
 hello there
 
-[1] assistant [..]Z
+[1] assistant, [..]Z
 from a pipe
 
 
@@ -91,8 +90,9 @@ fn state_and_global_context_are_set_patched_and_read() {
     program
         .run_of(&["context", "state", "set", "chat", r#"{"a": 1.10, "b": {"c": true}}"#])
         .success()
-        .stdout_eq(str![[r#"
-changed the state of chat, revision 2
+        .stdout_eq("")
+        .stderr_eq(str![[r#"
+chat: changed the state, revision 2
 
 "#]]);
     program.run_reading(br#"{"b":{"c":null,"d":[1,2]}}"#, "context state patch chat -").success();
@@ -164,13 +164,21 @@ error: context `chat` is at revision 2, not 1; nothing was changed
 #[test]
 fn rewind_fork_rename() {
     let program = with_messages(5);
-    program.run("context fork chat side --at 2").success().stdout_eq("made side with 2 messages of chat\n");
-    program.run("context rewind chat --to 1").success().stdout_eq("chat has 1 message now, revision 3\n");
+    program
+        .run("context fork chat side --at 2")
+        .success()
+        .stdout_eq("")
+        .stderr_eq("side: forked from chat, 2 messages\n");
+    program
+        .run("context rewind chat --to 1")
+        .success()
+        .stdout_eq("")
+        .stderr_eq("chat: kept 1 message, revision 3\n");
     program.run("context rewind chat --to 9").code(2).stderr_eq(str![[r#"
 error: context `chat` has 1 message, fewer than 9
 
 "#]]);
-    program.run("context rename side talk").success().stdout_eq("side is talk now\n");
+    program.run("context rename side talk").success().stdout_eq("").stderr_eq("side: renamed to talk\n");
     program.run("context show side").code(3).stderr_eq(str![[r#"
 error: there is no context `side`
   hint: agents context list
@@ -200,9 +208,9 @@ fn deleting_without_a_terminal_needs_yes() {
         assert_eq!(told, format!("error: not a terminal: add --yes to {what}\n"));
     }
     assert_eq!(program.text("agents-home/contexts/chat/messages.jsonl").lines().count(), 3);
-    program.run("context clear chat --yes").success().stdout_eq("chat is empty now, revision 3\n");
+    program.run("context clear chat --yes").success().stdout_eq("").stderr_eq("chat: cleared, revision 3\n");
     program.run("context show chat").success().stdout_eq("");
-    program.run("context remove chat --yes").success().stdout_eq("removed chat\n");
+    program.run("context remove chat --yes").success().stdout_eq("").stderr_eq("chat: removed\n");
     program.run("context remove chat --yes").code(3);
     assert_eq!(program.names("agents-home/contexts"), [".locks", ".trash"]);
 }
@@ -210,10 +218,10 @@ fn deleting_without_a_terminal_needs_yes() {
 #[test]
 fn prune_lists_and_removes_stale_contexts() {
     let program = with_messages(1);
-    program.run("context prune --older-than 30d --dry-run").success().stdout_eq("0 would be removed\n");
+    program.run("context prune --older-than 30d --dry-run").success().stdout_eq("nothing to remove\n");
     program.run("context prune --older-than 0s --dry-run").success().stdout_eq(str![[r#"
 chat  1 message  [..]Z
-1 would be removed
+would remove 1 context
 
 "#]]);
     assert_eq!(program.names("agents-home/contexts"), [".locks", "chat"]);

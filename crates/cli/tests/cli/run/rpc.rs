@@ -43,7 +43,10 @@ fn actors_record_append_and_get_through_their_run() {
     let said = printed(&program);
     run.success();
     assert!(said.contains(": recorded change 1\n"), "{said}");
-    assert!(said.contains(": recorded change 2\n") && said.contains(" revision 2\n"), "{said}");
+    assert!(
+        said.contains(": recorded change 2\n") && said.contains("talk: appended message 0, revision 2\n"),
+        "{said}"
+    );
     assert!(
         said.contains(&format!("global {}:", program.path("agents-home/config.toml").display())),
         "{said}"

@@ -21,7 +21,7 @@ Feature: A full disk fails the call and leaves the context usable
     Given a context "chat" with 2 messages on a disk with no room
     When I append a message of 100000 bytes to "chat"
     Then it ends with 0
-    And standard error contains "it is saved, and not in the files yet"
+    And standard error contains "chat is saved, but not all files are written"
     And "chat" has 3 messages, each once, numbered without a gap
     When there is room again
     And I run "agents context append chat --role user next"

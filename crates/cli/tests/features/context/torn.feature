@@ -33,7 +33,7 @@ Feature: After any interruption all four files are old or all four are new
     Given a context "chat" with 2 messages
     When I run '<command>' while writing "<file>" fails with "EIO"
     Then it ends with 0
-    And standard error contains "it is saved, and not in the files yet"
+    And standard error contains "chat is saved, but not all files are written"
     And the context "chat" is new
     When I run "agents context append chat --role user next"
     Then it ends with 0
