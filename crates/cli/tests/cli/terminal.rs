@@ -196,7 +196,7 @@ fn a_run_is_drawn_in_place_and_summarised() {
     assert!(live.contains("oh no"), "what failed is shown above: {shown}");
     let end = anstream::adapter::strip_str(end).to_string();
     assert!(end.contains("✓ coder") && end.contains("✗ bad"), "{end}");
-    assert!(end.contains("failed with exit code 7") && end.contains("agents logs @latest bad"), "{end}");
+    assert!(end.contains("failed with exit code 7") && end.contains("hint: agents logs 01"), "{end}");
     let plain = Terminal::start(&mut program.command("run plan.toml --format plain")).end().0;
     assert!(plain.contains("coder | working") && !plain.contains('\u{1b}'), "{plain}");
 }
@@ -217,7 +217,7 @@ fn a_single_actor_gets_the_terminal() {
     terminal.type_line("ana");
     let (shown, code) = terminal.end();
     assert_eq!(code, Some(0), "{shown}");
-    assert!(shown.contains("name.txt (new)") && shown.contains("agents plan diff @latest"), "{shown}");
+    assert!(shown.contains("name.txt (new)") && shown.contains("hint: agents plan diff 01"), "{shown}");
     assert!(!program.path("name.txt").exists());
     let plain = program.run("plan diff @latest").success();
     assert!(crate::program::text(&plain).contains("+ana"));

@@ -1,5 +1,7 @@
 //! The end of a run: prints its nodes, its result, and the next commands.
 
+use std::iter::repeat;
+
 use api::errors::PlanId;
 use api::{Applied, ApplyOptions, PlanSelection, Plans, RunSummary, conflict_line};
 use schemars::JsonSchema;
@@ -64,7 +66,7 @@ pub(super) fn report(
         )?;
     }
     for conflict in &summary.conflicts {
-        let hint = "`agents plan conflicts @latest` shows it, `agents plan resolve` resolves it".to_owned();
+        let hint = format!("agents plan conflicts {}", summary.plan);
         output.warn("conflict", format!("conflict at {}", conflict_line(conflict)), Some(hint));
     }
     output.confirm(result_line(&summary))?;
@@ -73,9 +75,9 @@ pub(super) fn report(
         false => None,
     };
     if applied.is_none() {
-        for (index, next) in next(&summary).into_iter().enumerate() {
-            let label = if index == 0 { "next:" } else { "" };
-            output.confirm(format!("{label:<5} {}", output.paint().strong(next)))?;
+        let labels = ["  hint: "].into_iter().chain(repeat("        "));
+        for (label, command) in labels.zip(next(&summary)) {
+            output.confirm(format!("{label}{}", output.paint().strong(command)))?;
         }
     }
     let exit = match (&applied, summary.cancelled, summary.state.as_str()) {
@@ -108,39 +110,33 @@ fn applied(plan: PlanId, plans: &Plans, output: &mut Output) -> Result<(Applied,
     Ok((applied, exit))
 }
 
-/// `plan 01M7… (work) is ready: 3 files, 5 lines added, 2 removed`.
+/// `work (01M7…): ready, 3 files, +5 -2`.
 fn result_line(summary: &RunSummary) -> String {
     let RunSummary { plan, files_changed, added, removed, nodes, .. } = summary;
-    let name = summary.name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
+    let title = summary.name.as_ref().map_or_else(|| plan.to_string(), |name| format!("{name} ({plan})"));
     let changes = match files_changed {
-        0 => "nothing was changed".to_owned(),
-        _ => format!(
-            "{}, {} added, {removed} removed",
-            plural(*files_changed, "file"),
-            plural(*added as usize, "line")
-        ),
+        0 => "nothing changed".to_owned(),
+        _ => format!("{}, +{added} -{removed}", plural(*files_changed, "file")),
     };
-    let done = nodes.iter().filter_map(End::of).filter(|end| end.mark() == Mark::Good).count();
-    let done = format!("{done} of {} succeeded; the plan cannot be applied", plural(nodes.len(), "node"));
+    let succeeded = nodes.iter().filter_map(End::of).filter(|end| end.mark() == Mark::Good).count();
+    let succeeded = format!("{succeeded} of {} succeeded", plural(nodes.len(), "node"));
     match summary.state.as_str() {
-        "ready" => format!("plan {plan}{name} is ready: {changes}"),
-        "conflict" => format!("plan {plan}{name} has conflicts: {changes}"),
-        _ if summary.cancelled => format!("plan {plan}{name} was cancelled: {done}"),
-        state => format!("plan {plan}{name} {state}: {done}"),
+        state @ ("ready" | "conflict") => format!("{title}: {state}, {changes}"),
+        _ if summary.cancelled => format!("{title}: cancelled, {succeeded}"),
+        state => format!("{title}: {state}, {succeeded}; it cannot be applied"),
     }
 }
 
-/// The next commands.
+/// The next commands, by id: `@latest` may be another plan when they are pasted.
 fn next(summary: &RunSummary) -> Vec<String> {
-    let logs = summary.first_failure().map(|node| format!("agents logs @latest {}", node.name));
+    let plan = summary.plan;
+    let logs = summary.first_failure().map(|node| format!("agents logs {plan} {}", node.name));
     match summary.state.as_str() {
         "ready" if summary.files_changed == 0 => Vec::new(),
-        "ready" => {
-            vec!["agents plan diff @latest".to_owned(), "agents plan apply @latest".to_owned()]
-        }
-        "conflict" => vec!["agents plan conflicts @latest".to_owned()],
+        "ready" => vec![format!("agents plan diff {plan}"), format!("agents plan apply {plan}")],
+        "conflict" => vec![format!("agents plan conflicts {plan}")],
         // A cancelled plan stays cancelled.
         "cancelled" => Vec::new(),
-        _ => logs.into_iter().chain(["agents run --resume @latest".to_owned()]).collect(),
+        _ => logs.into_iter().chain([format!("agents run --resume {plan}")]).collect(),
     }
 }

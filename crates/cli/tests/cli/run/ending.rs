@@ -15,9 +15,9 @@ bad: started
 bad | oh no
 bad: failed with exit code 7 in [..]s
 next: skipped, bad failed
-plan [..] (work) failed: 0 of 2 nodes succeeded; the plan cannot be applied
-next: agents logs @latest bad
-      agents run --resume @latest
+work ([..]): failed, 0 of 2 nodes succeeded; it cannot be applied
+  hint: agents logs [..] bad
+        agents run --resume [..]
 
 "#]]);
     let (_, envelope) = events(&program.run("run --resume work --format json").code(1));
@@ -35,13 +35,17 @@ fn edits_of_the_same_lines_are_a_conflict() {
         "name = 'work'\n[nodes.coder]\nrun = 'sed -i 2s/two/coded/ a.txt'\n[nodes.writer]\nrun = 'sed -i 2s/two/written/ a.txt'\n",
     );
     let run = program.run("run plan.toml --apply").code(4);
+    let listed: serde_json::Value =
+        serde_json::from_str(&text(&program.run("plan list --format json"))).unwrap();
+    let id = listed["data"]["plans"][0]["id"].as_str().unwrap();
     // In the order of the file, not of time.
     assert_eq!(
         told(&run),
-        "warning: conflict at `a.txt`: lines at line 2, by coder and writer\n  \
-         hint: `agents plan conflicts @latest` shows it, `agents plan resolve` resolves it\n"
+        format!(
+            "warning: conflict at `a.txt`: lines at line 2, by coder and writer\n  hint: agents plan conflicts {id}\n"
+        )
     );
-    assert!(text(&run).ends_with("next: agents plan conflicts @latest\n"), "{}", text(&run));
+    assert!(text(&run).ends_with(&format!("  hint: agents plan conflicts {id}\n")), "{}", text(&run));
     assert_eq!(program.text("a.txt"), "one\ntwo\nthree\nfour\nfive\n");
 }
 

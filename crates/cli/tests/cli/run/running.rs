@@ -27,9 +27,9 @@ writer: succeeded in [..]s, 2 files
  a.txt         | 4 ++--  coder, writer
  new.txt (new) | 1 +     writer
  2 files changed, 3 insertions(+), 2 deletions(-)
-plan [..] (work) is ready: 2 files, 3 lines added, 2 removed
-next: agents plan diff @latest
-      agents plan apply @latest
+work ([..]): ready, 2 files, +3 -2
+  hint: agents plan diff [..]
+        agents plan apply [..]
 
 "#]]);
     assert_eq!(program.text("a.txt"), "one\ntwo\nthree\nfour\nfive\n", "nothing is touched");
@@ -70,9 +70,9 @@ sh | hello
 sh: succeeded in [..]s, 1 file
  b.txt (new) | 1 +  sh
  1 file changed, 1 insertion(+), 0 deletions(-)
-plan [..] (one) is ready: 1 file, 1 line added, 0 removed
-next: agents plan diff @latest
-      agents plan apply @latest
+one ([..]): ready, 1 file, +1 -0
+  hint: agents plan diff [..]
+        agents plan apply [..]
 
 "#]]);
     assert!(!program.path("b.txt").exists());
@@ -82,7 +82,7 @@ next: agents plan diff @latest
     program.run("run --apply -- true").success().stderr_eq("").stdout_eq(str![[r#"
 true: started
 true: succeeded in [..]s
-plan [..] is ready: nothing was changed
+[..]: ready, nothing changed
 
 "#]]);
 }
