@@ -217,7 +217,7 @@ fn a_single_actor_gets_the_terminal() {
     terminal.type_line("ana");
     let (shown, code) = terminal.end();
     assert_eq!(code, Some(0), "{shown}");
-    assert!(shown.contains("name.txt (new)") && shown.contains("hint: agents plan diff 01"), "{shown}");
+    assert!(shown.contains("name.txt (new)") && shown.contains("agents plan diff 01"), "{shown}");
     assert!(!program.path("name.txt").exists());
     let plain = program.run("plan diff @latest").success();
     assert!(crate::program::text(&plain).contains("+ana"));

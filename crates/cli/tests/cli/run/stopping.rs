@@ -69,7 +69,7 @@ fn ctrl_c_ends_the_actors_and_keeps_finished_nodes() {
     assert_eq!(child.wait().expect("it ends").code(), Some(130), "{said}");
     assert!(said.contains("endless: cancelled"), "{said}");
     check_gone(&program, "out/pid");
-    assert!(said.contains("was cancelled: 1 of 2 nodes succeeded"), "{said}");
+    assert!(said.contains("cancelled, 1 of 2 nodes succeeded"), "{said}");
     let shown = text(&program.run("plan show work").success());
     assert!(shown.contains("first    succeeded") && shown.contains("endless  cancelled"), "{shown}");
     program.write("out/go", "");
