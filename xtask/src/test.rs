@@ -41,7 +41,7 @@ pub(crate) fn test() -> Result<()> {
     documentation(&mut run)?;
     run.step(
         "packages to publish",
-        cargo(&format!("package {PUBLISHED} --no-verify --allow-dirty --offline --quiet")),
+        cargo(&format!("package {PUBLISHED} --no-verify --allow-dirty --quiet")),
     )?;
     licences(&mut run)?;
     run.finish()
