@@ -37,7 +37,7 @@ fn two_roots() -> (TempDir, Plans) {
     }
     let plans = agents(&folder).plans().unwrap();
     let made = plans.create(Some("work"), &["app".into(), "site".into()]).unwrap();
-    assert_eq!(made.plan.created_by.as_str(), "somebody", "the invocation names no user");
+    assert_eq!(made.plan.created_by.as_str(), "unknown", "the invocation names no user");
     (folder, plans)
 }
 
@@ -172,16 +172,16 @@ fn the_doctor_finds_interrupted_applies_of_unknown_plans() {
         let look = |fix| applies(&folder, fix);
         [false, true].map(|fix| scope.spawn(move || look(fix)).join().unwrap())
     });
-    for told in locked {
+    for checks in locked {
         assert!(
-            matches!(&told[..], [(Health::Ok, text)] if text.contains("is being applied in")),
-            "{told:?}"
+            matches!(&checks[..], [(Health::Ok, text)] if text.contains("is being applied in")),
+            "{checks:?}"
         );
     }
     drop(trees);
     for fix in [false, true] {
-        let told = applies(&folder, fix);
-        assert!(matches!(&told[..], [(Health::Problem, _)]), "{told:?}");
+        let checks = applies(&folder, fix);
+        assert!(matches!(&checks[..], [(Health::Problem, _)]), "{checks:?}");
     }
     fs::remove_file(&journal).unwrap();
     assert_eq!(applies(&folder, false), [(Health::Ok, "none was cut off".to_owned())]);

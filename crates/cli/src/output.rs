@@ -343,7 +343,7 @@ impl Output {
                 false => serde_json::to_string_pretty(&envelope),
             };
             let text = text.expect("an envelope is made of text and numbers");
-            // A reader that closed the pipe cannot be told.
+            // A reader that closed the pipe gets no message.
             let _ = writeln!(self.stdout, "{text}");
         }
         answer.exit.code().into()

@@ -13,7 +13,7 @@ use crate::style::{Format, Style};
 /// Prints help or the version where they were asked for, else a usage error, as text or as an envelope.
 pub(crate) fn report(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
-        // A reader that closed the pipe cannot be told.
+        // A reader that closed the pipe gets no message.
         let _ = error.print();
         return ExitCode::SUCCESS;
     }

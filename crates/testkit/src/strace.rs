@@ -238,9 +238,9 @@ pub fn run(command: &Command, at: &Call, what: Inject) -> Ended {
     run_traced(command, options.into_iter())
 }
 
-/// Runs a program that is stopped after the first call of this name until `meanwhile` returns.
+/// Runs a program that is stopped after the first call of this name until `while_stopped` returns.
 /// Creates a pipe for the trace in `folder`.
-pub fn run_stopped(command: &Command, name: &str, folder: &Path, meanwhile: impl FnOnce()) -> Ended {
+pub fn run_stopped(command: &Command, name: &str, folder: &Path, while_stopped: impl FnOnce()) -> Ended {
     let trace = folder.join("trace");
     let made = Command::new("mkfifo").arg(&trace).status().expect("mkfifo starts");
     assert!(made.success(), "a pipe is made");
@@ -254,7 +254,7 @@ pub fn run_stopped(command: &Command, name: &str, folder: &Path, meanwhile: impl
     let stopped = stopped.expect("the program makes this call");
     {
         let _going_on = GoingOn(stopped.split(' ').next().expect("the thread comes first").to_owned());
-        meanwhile();
+        while_stopped();
     }
     lines.for_each(drop);
     ended(&program.wait_with_output().expect("strace is waited for"))

@@ -32,7 +32,7 @@ use crate::{Agents, Error, Kind, Problem, RunSettings, Wait};
 /// Similarity from which a name is suggested, 0 to 1.
 const ALIKE_MIN: f64 = 0.6;
 /// Actor of a call whose user is unknown.
-const SOMEBODY: &str = "somebody";
+const UNKNOWN_ACTOR: &str = "unknown";
 
 /// Plans of one user. Thread and process safe, as [`plan::Plans`] is.
 #[derive(Debug)]
@@ -88,7 +88,7 @@ impl Agents {
         };
         let store = self.open_store(location)?;
         let who = self.user().and_then(|user| Actor::parse(user).ok());
-        let who = who.unwrap_or_else(|| Actor::parse(SOMEBODY).expect("a word is a name"));
+        let who = who.unwrap_or_else(|| Actor::parse(UNKNOWN_ACTOR).expect("a word is a name"));
         Ok(Plans { agents: self.clone(), inner: plan::Plans::open(store), who, strategy })
     }
 }

@@ -60,7 +60,7 @@ fn an_actor_that_ends_while_sending_records_nothing() {
     let mut stream = late.lock().unwrap().take().unwrap();
     drop(stream.write_all(b"half"));
     let answer = answer(&stream);
-    assert!(answer.is_none_or(|answer| answer["error"].is_object()), "it is never told that it was recorded");
+    assert!(answer.is_none_or(|answer| answer["error"].is_object()), "never acknowledged");
 }
 
 #[test]

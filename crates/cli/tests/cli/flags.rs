@@ -2,7 +2,7 @@
 
 use snapbox::str;
 
-use crate::program::{GLOBAL_FILE, PROJECT_FILE, Program, json, text, told};
+use crate::program::{GLOBAL_FILE, PROJECT_FILE, Program, json, stderr_text, text};
 
 #[test]
 fn options_win_over_variables_and_files_for_the_format() {
@@ -80,9 +80,9 @@ error: `[PLACE]/agents-home/config.toml` is locked by another writer
     let envelope = json(&program.run(&format!("{words} --format json")).code(5).stderr_eq(""));
     assert_eq!(envelope["messages"][0]["code"], "busy");
     program.run_with("CLEVERAGENTS_CORE_LOCK_TIMEOUT", "0", "config unset x.a").code(5);
-    // Whoever waits is told so.
+    // Whoever waits is stderr_text so.
     let run = program.run("config set x.a 2 --lock-timeout 1200ms").code(5);
-    assert!(told(&run).starts_with("waiting for lock `"), "{}", told(&run));
+    assert!(stderr_text(&run).starts_with("waiting for lock `"), "{}", stderr_text(&run));
     // Readers wait for nobody.
     program.run("config get x.a").success().stdout_eq("1\n");
     drop(guard);

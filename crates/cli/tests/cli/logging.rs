@@ -3,17 +3,17 @@
 use snapbox::str;
 
 use crate::plan::{changed, project};
-use crate::program::{Program, told};
+use crate::program::{Program, stderr_text};
 
 fn log_of(program: &Program, words: &[&str]) -> String {
-    told(&program.run_of(&[words, &["--log", "debug"]].concat()).success())
+    stderr_text(&program.run_of(&[words, &["--log", "debug"]].concat()).success())
 }
 
 #[test]
 fn spans_are_logged_without_secrets() {
     let program = Program::new();
     let words = "config set server.token --stdin --log trace";
-    let log = told(&program.run_reading(b"hunter2-secret", words).success());
+    let log = stderr_text(&program.run_reading(b"hunter2-secret", words).success());
     assert!(log.contains("transaction{scope=global keys=1}: cleveragents_config::transaction: new"), "{log}");
     assert!(log.contains("close"), "{log}");
     assert!(!log.contains("hunter2"), "{log}");

@@ -174,7 +174,7 @@ pub(crate) fn text(assert: &OutputAssert) -> String {
     String::from_utf8(assert.get_output().stdout.clone()).expect("text is UTF-8")
 }
 
-/// What it told beside.
-pub(crate) fn told(assert: &OutputAssert) -> String {
+/// What it stderr_text beside.
+pub(crate) fn stderr_text(assert: &OutputAssert) -> String {
     String::from_utf8(assert.get_output().stderr.clone()).expect("text is UTF-8")
 }

@@ -11,7 +11,7 @@ use testkit::postgres::{Server, server};
 use testkit::report::skipped;
 
 use crate::plan::project;
-use crate::program::{Program, text, told};
+use crate::program::{Program, stderr_text, text};
 
 fn server_or_skip(test: &str) -> Option<&'static Server> {
     server().inspect_err(|reason| skipped(test, reason)).ok()
@@ -69,7 +69,7 @@ fn a_password_on_the_command_line_is_refused() {
     let program = project();
     for url in ["postgres://ana:secret@host/db", "postgres://ana@host/db?password=secret"] {
         let words = ["store", "copy", "--from", "agents-home/state.db", "--to", url];
-        let refused = told(&program.run_of(&words).code(2).stdout_eq("").stderr_eq(str![[r#"
+        let refused = stderr_text(&program.run_of(&words).code(2).stdout_eq("").stderr_eq(str![[r#"
 error: `--to` holds a password; other users of this machine can see arguments
   hint: pass it in PGPASSWORD, or in the file that PGPASSFILE names
 
@@ -80,10 +80,10 @@ error: `--to` holds a password; other users of this machine can see arguments
 
 /// The first line of an error, with the port replaced.
 fn first_line(assert: &OutputAssert, server: &Server) -> String {
-    let told = told(assert);
-    assert!(!told.contains("secret"), "{told}");
-    assert!(told.contains("\n  hint: "), "{told}");
-    told.lines().next().unwrap_or_default().replace(&format!(":{}", server.port()), ":PORT")
+    let stderr_text = stderr_text(assert);
+    assert!(!stderr_text.contains("secret"), "{stderr_text}");
+    assert!(stderr_text.contains("\n  hint: "), "{stderr_text}");
+    stderr_text.lines().next().unwrap_or_default().replace(&format!(":{}", server.port()), ":PORT")
 }
 
 #[test]
@@ -150,7 +150,7 @@ postgres://[..]: copied and verified 1 plan, 0 changesets
     run("audit verify").success();
     assert!(!text(&run("doctor").success()).contains("problem"));
     assert!(text(&run("store status").success()).contains("  plans           2\n"));
-    assert!(told(&run("store migrate").success()).contains(": schema 5, up to date"));
+    assert!(stderr_text(&run("store migrate").success()).contains(": schema 5, up to date"));
     program.run_of(&["store", "copy", "--from", &url, "--to", "back.db"]).success().stderr_eq(str![[r#"
 sqlite:[PLACE]/back.db: copied and verified 2 plans, 4 changesets
 

@@ -114,8 +114,8 @@ fn an_invalid_edit_can_be_edited_again() {
     // The first time it makes a mistake, the second time it corrects it.
     let editor = "sed -i -e 's/^x.a = = 2$/x.a = 2/' -e t -e 's/^x.a = 1$/x.a = = 2/'";
     let mut terminal = Terminal::start(program.command("config edit").env("EDITOR", editor));
-    let told = terminal.expect("Edit again? [Y/n] ");
-    assert!(told.contains("x.a = = 2") && told.contains('^'), "{told}");
+    let stderr_text = terminal.expect("Edit again? [Y/n] ");
+    assert!(stderr_text.contains("x.a = = 2") && stderr_text.contains('^'), "{stderr_text}");
     terminal.type_line("");
     let (shown, code) = terminal.end();
     assert_eq!(code, Some(0), "{shown}");
@@ -190,7 +190,7 @@ fn a_run_is_drawn_in_place_and_summarised() {
     );
     let (shown, code) = Terminal::start(&mut program.command("run plan.toml")).end();
     assert_eq!(code, Some(1), "{shown}");
-    // Frames are drawn without wrapping, and the last one is gone when the end is told.
+    // Frames are drawn without wrapping, and the last one is gone when the end is stderr_text.
     let (live, end) = shown.rsplit_once("\u{1b}[J\u{1b}[?7h").expect("frames are cleared");
     assert!(live.contains("\u{1b}[?7l") && live.contains("of 2 nodes done"), "{shown}");
     assert!(live.contains("oh no"), "what failed is shown above: {shown}");

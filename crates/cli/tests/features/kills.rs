@@ -17,7 +17,7 @@ const NAME: &str = "chat";
 
 /// What one kill left.
 #[derive(Debug)]
-#[expect(dead_code, reason = "`at` is there to be told")]
+#[expect(dead_code, reason = "`at` is for the failure message")]
 pub(crate) struct Killed {
     /// Where it came.
     at: String,

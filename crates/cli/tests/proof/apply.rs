@@ -19,7 +19,7 @@ const FILES: usize = 6;
 const ROOTS: [&str; 2] = ["app", "site"];
 /// How many kills, and how many errors, are tried outside of the proof.
 const TRIED_MAX: usize = 120;
-/// How many failures are told in full.
+/// Failures that are printed in full.
 const FAILURES_SHOWN: usize = 5;
 /// What a person writes between a crash and the next command.
 const EDIT: &str = "a person's edit\n";

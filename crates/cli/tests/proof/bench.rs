@@ -12,7 +12,7 @@ use testkit::folder::{copy, scratch};
 use testkit::report::{figure, is_proof, skipped};
 use testkit::strace::{self, Call, Ended, Inject, describe};
 
-/// How many failures are told in full.
+/// Failures that are printed in full.
 const FAILURES_SHOWN: usize = 5;
 /// Of the kills, one of so many may come too late: a busy machine makes some calls more often, or not at all.
 const LATE: usize = 4;

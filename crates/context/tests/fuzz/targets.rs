@@ -96,7 +96,7 @@ pub(crate) fn tail(bytes: &[u8]) {
     match place.contexts.open(&place.name) {
         Ok(chat) => {
             assert!(lines(&chat).starts_with(&before), "the rest loads");
-            assert!(bytes.is_empty() || !chat.notices().is_empty(), "it is told");
+            assert!(bytes.is_empty() || !chat.notices().is_empty(), "a notice is given");
         }
         Err(_) => assert_eq!(fs::read(place.file("messages.jsonl")).unwrap(), messages, "it is left"),
     }

@@ -162,7 +162,7 @@ pub(crate) fn errors_in_commit(bench: &mut Bench) {
 
 /// Kills the recovery at its calls, from one crash for each step of the commit.
 pub(crate) fn kills_in_recovery(bench: &mut Bench) {
-    bench.each_crash(|bench, Crash { told: crash, recovery, seen, torn }| {
+    bench.each_crash(|bench, Crash { description: crash, recovery, seen, torn }| {
         for call in points(recovery) {
             copy(&bench.crashed, &bench.home);
             let ended = bench.run(Work::Recover, &call, Inject::Kill);
@@ -178,7 +178,7 @@ pub(crate) fn kills_in_recovery(bench: &mut Bench) {
 
 /// Makes calls of the recovery fail, from one crash for each step of the commit.
 pub(crate) fn errors_in_recovery(bench: &mut Bench) {
-    bench.each_crash(|bench, Crash { told: crash, recovery, seen, torn }| {
+    bench.each_crash(|bench, Crash { description: crash, recovery, seen, torn }| {
         for (call, what) in
             errors(recovery).into_iter().step_by(if is_proof() { 1 } else { SAMPLE_OF_ERRORS })
         {
@@ -257,7 +257,7 @@ impl Bench {
                     let command = Role::command(self.workload, Work::Recover, &self.home);
                     let torn = self.torn();
                     let recovery = strace::calls(&command, &self.log);
-                    each(self, &Crash { told: crash, recovery, seen, torn });
+                    each(self, &Crash { description: crash, recovery, seen, torn });
                 }
                 Err(reason) => self.note(&crash, Err(reason)),
             }
@@ -277,7 +277,7 @@ impl Bench {
 
 /// The state after a kill of the commit.
 struct Crash {
-    told: String,
+    description: String,
     /// The calls of its recovery.
     recovery: Vec<Call>,
     /// The state that a reader saw.

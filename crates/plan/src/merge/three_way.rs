@@ -142,8 +142,8 @@ impl<'a> MergeState<'a> {
         Ok(())
     }
 
-    /// Authors among the merged claims who changed the lines of a hunk; all of them when none can
-    /// be told.
+    /// Authors among the merged claims who changed the lines of a hunk; all of them if none can
+    /// be identified.
     fn authors_of(&self, hunk: &ConflictHunk, base: Option<&Content>) -> Result<Vec<Attribution>> {
         let read = |content: Option<&Content>| match content {
             None => Ok(Some([].into())),

@@ -125,9 +125,9 @@ fn prune_continues_when_plans_change_concurrently() {
         plan
     });
     let [first, removed, changed, last] = applied;
-    let told = RefCell::new(Vec::new());
+    let pruned = RefCell::new(Vec::new());
     let on_removed = |plan| {
-        told.borrow_mut().push(plan);
+        pruned.borrow_mut().push(plan);
         if plan == first {
             fixture.plans.remove(&fixture.get(removed), Force::No, &actor("bob"))?;
             let _ = fixture.undo(changed)?;
@@ -136,6 +136,6 @@ fn prune_continues_when_plans_change_concurrently() {
     };
     let cleaned = ids(fixture.plans.prune(&actor("ana"), false, on_removed).unwrap());
     assert_eq!(cleaned, [vec![last, first], vec![changed], vec![removed]]);
-    assert_eq!(told.into_inner(), [first, last]);
+    assert_eq!(pruned.into_inner(), [first, last]);
     assert_eq!(fixture.state(changed), State::Undone);
 }

@@ -148,10 +148,10 @@ impl<A: Clone + Eq + Hash + Debug + Default> Explorer<'_, A> {
         }
         self.counted.insert(mix(history.acks_hash, fingerprint));
         let untouched = self.wants_second(history, fingerprint).then(|| disk.fork());
-        let told = || {
-            let mut told = history.clone();
-            told.cuts.push(describe());
-            told
+        let extended = || {
+            let mut extended = history.clone();
+            extended.cuts.push(describe());
+            extended
         };
 
         let recovered = self.caught(|workload| (workload.recover)(&disk)).flatten();
@@ -161,19 +161,19 @@ impl<A: Clone + Eq + Hash + Debug + Default> Explorer<'_, A> {
             Err(message) => Err(format!("recovery failed: {message}")),
         };
         if let Err(message) = result {
-            let mut told = told();
-            told.log.extend(after_recovery(&disk));
-            self.fail(&told, message);
+            let mut extended = extended();
+            extended.log.extend(after_recovery(&disk));
+            self.fail(&extended, message);
             return;
         }
         if let Some(untouched) = untouched {
-            let told = told();
+            let extended = extended();
             for call in 0..=calls {
-                self.second(&untouched, Trouble::Crash { call }, &told);
+                self.second(&untouched, Trouble::Crash { call }, &extended);
             }
             if self.limits.second_faults {
                 for (call, (fault, lasts)) in every_fault(calls) {
-                    self.second(&untouched, Trouble::Fault { call, fault, lasts }, &told);
+                    self.second(&untouched, Trouble::Fault { call, fault, lasts }, &extended);
                 }
             }
         }

@@ -27,7 +27,7 @@ fn is_incomplete(root: &Path) -> bool {
 fn one(root: &Path, fix: bool, wait: &Wait, hint: Option<HintFor>) -> Check {
     let shown = text(root);
     let home = plan::txn_dir();
-    let told = match fix {
+    let checked = match fix {
         false => Snapshot::of_tree(root, &home, wait).map(|_| {
             let text = format!("an apply was cut off in `{shown}`");
             Check::warning("applies", text, Remedy::FinishApplies)
@@ -37,7 +37,7 @@ fn one(root: &Path, fix: bool, wait: &Wait, hint: Option<HintFor>) -> Check {
                 .map(|trees| Check::ok("applies", finished(&shown, &trees)))
         }
     };
-    told.unwrap_or_else(|error| match error {
+    checked.unwrap_or_else(|error| match error {
         filetx::Error::Busy { .. } => Check::ok("applies", format!("a plan is being applied in `{shown}`")),
         error => Check::failed("applies", &error.into(), hint),
     })
@@ -48,15 +48,15 @@ fn finished(shown: &str, trees: &Trees) -> String {
         trees.recovered().iter().map(|found| String::from_utf8_lossy(&found.owner).into_owned()).collect();
     let kept: Vec<String> =
         trees.recovered().iter().flat_map(|found| &found.preserved).map(|kept| text(&kept.path)).collect();
-    let mut told = match plans.is_empty() {
-        true => format!("an apply in `{shown}` had been cut off before it touched anything"),
+    let mut message = match plans.is_empty() {
+        true => format!("an apply in `{shown}` was interrupted before it changed anything"),
         false => format!(
             "an apply in `{shown}` was interrupted; it is finished now (plan {} of another store)",
             plans.join(", ")
         ),
     };
     if !kept.is_empty() {
-        told += &format!(", but for files that somebody changed meanwhile: {}", kept.join(", "));
+        message += &format!(", except for files that others changed in between: {}", kept.join(", "));
     }
-    told
+    message
 }

@@ -7,7 +7,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use snapbox::str;
 
-use crate::program::{GLOBAL_FILE, PROJECT_FILE, Program, json, told};
+use crate::program::{GLOBAL_FILE, PROJECT_FILE, Program, json, stderr_text};
 
 /// Limit of the program for a file, in bytes.
 const FILE_BYTES_MAX: usize = 10 * 1024 * 1024;
@@ -311,8 +311,8 @@ fn a_long_line_is_excerpted_around_the_error() {
     let program = Program::new();
     program.write(GLOBAL_FILE, format!("x.a = [{}oops]\n", "1, ".repeat(1_000_000)));
     let run = program.run("config get x.a").code(1);
-    assert!(told(&run).len() < 1000, "{}", told(&run).len());
-    assert!(told(&run).contains("1, oops]"), "{}", told(&run));
+    assert!(stderr_text(&run).len() < 1000, "{}", stderr_text(&run).len());
+    assert!(stderr_text(&run).contains("1, oops]"), "{}", stderr_text(&run));
 }
 
 #[test]
@@ -337,7 +337,7 @@ x.a: not set -> 1 in [PLACE]/agents-home/config.toml (global)
     outside.write("secrets.toml", "x.mine = 1\n");
     symlink(outside.path("secrets.toml"), program.path(PROJECT_FILE)).unwrap();
     let run = program.run("config set x.a 1 --scope project").code(1).stdout_eq("");
-    assert!(told(&run).contains("is a symlink out of the project"), "{}", told(&run));
+    assert!(stderr_text(&run).contains("is a symlink out of the project"), "{}", stderr_text(&run));
     assert_eq!(outside.text("secrets.toml"), "x.mine = 1\n");
 }
 

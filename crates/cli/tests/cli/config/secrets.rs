@@ -2,7 +2,7 @@
 
 use snapbox::str;
 
-use crate::program::{GLOBAL_FILE, Program, json, text, told};
+use crate::program::{GLOBAL_FILE, Program, json, stderr_text, text};
 
 const SECRET: &str = "hunter2-hunter2";
 
@@ -57,13 +57,13 @@ fn a_secret_appears_nowhere_else() {
     ] {
         for format in ["plain", "rich", "json"] {
             let run = program.run(&format!("{words} --format {format}")).success();
-            assert!(!text(&run).contains("hunter2") && !told(&run).contains("hunter2"), "{words}");
+            assert!(!text(&run).contains("hunter2") && !stderr_text(&run).contains("hunter2"), "{words}");
         }
     }
     // Nor if its line is broken.
     program.write(GLOBAL_FILE, format!("server.token = \"{SECRET}\n"));
     let run = program.run("config get server.token").code(1);
-    assert!(!told(&run).contains("hunter2"), "{}", told(&run));
+    assert!(!stderr_text(&run).contains("hunter2"), "{}", stderr_text(&run));
 }
 
 #[test]

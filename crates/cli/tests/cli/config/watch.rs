@@ -45,9 +45,9 @@ impl Watching {
     }
 
     fn end(&mut self) -> (String, Option<i32>) {
-        let mut told = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
-        (told, self.child.wait().unwrap().code())
+        let mut stderr_text = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut stderr_text).unwrap();
+        (stderr_text, self.child.wait().unwrap().code())
     }
 }
 
@@ -62,9 +62,9 @@ impl Drop for Watching {
 fn wait_until_it_has_begun(watching: &mut Watching) {
     let mut one = [0];
     let mut line = String::new();
-    let told = watching.child.stderr.as_mut().unwrap();
+    let stderr_text = watching.child.stderr.as_mut().unwrap();
     while !line.ends_with('\n') {
-        told.read_exact(&mut one).unwrap();
+        stderr_text.read_exact(&mut one).unwrap();
         line.push(char::from(one[0]));
     }
     assert!(line.starts_with("watching "), "{line}");
@@ -123,8 +123,8 @@ fn a_file_that_breaks_is_reported() {
     program.write(GLOBAL_FILE, "x.a = 1\n");
     let line = watching.next();
     assert!(line.starts_with("x.a: not set -> 1 "), "{line}");
-    let (told, code) = watching.interrupt();
-    assert!(told.starts_with("warning: cannot parse "), "{told}");
+    let (stderr_text, code) = watching.interrupt();
+    assert!(stderr_text.starts_with("warning: cannot parse "), "{stderr_text}");
     assert_eq!(code, Some(130));
 }
 
@@ -160,6 +160,6 @@ fn closed() -> Lines<BufReader<ChildStdout>> {
 #[test]
 fn an_unknown_prefix_is_a_usage_error() {
     let run = Program::new().run("config watch plam").code(2).stdout_eq("");
-    let told = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
-    assert!(told.starts_with("error: unknown key `plam`\n"), "{told}");
+    let stderr_text = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(stderr_text.starts_with("error: unknown key `plam`\n"), "{stderr_text}");
 }

@@ -49,17 +49,22 @@ fn a_failed_write_leaves_all_old_or_all_new_files() {
         let program = with_messages(2);
         let before = seen(&program);
         let output = run_failing(&program, &format!("agents-home/contexts/chat/{file}"), words);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        let stderr_text = String::from_utf8_lossy(&output.stderr).into_owned();
         let after = seen(&program);
         match output.status.code() {
             // Committed; the next open writes the file itself.
             Some(0) => {
-                assert!(told.contains("chat is saved, but not all files are written"), "{file}: {told}");
+                assert!(
+                    stderr_text.contains("chat is saved, but not all files are written"),
+                    "{file}: {stderr_text}"
+                );
                 assert_ne!(after, before, "{file}");
                 assert_ne!(file, ".txn/journal");
             }
-            Some(6) => assert!(told.contains("error: cannot save context `chat`"), "{file}: {told}"),
-            code => panic!("{file}: {code:?} {told}"),
+            Some(6) => {
+                assert!(stderr_text.contains("error: cannot save context `chat`"), "{file}: {stderr_text}")
+            }
+            code => panic!("{file}: {code:?} {stderr_text}"),
         }
         // The next writer completes it, and removes all leftovers.
         program.run("context append chat --role user next").success();

@@ -1,6 +1,6 @@
 //! Names and options that are rejected before any I/O.
 
-use crate::program::{Program, told};
+use crate::program::{Program, stderr_text};
 
 #[test]
 fn invalid_names_are_rejected_before_any_io() {
@@ -8,8 +8,8 @@ fn invalid_names_are_rejected_before_any_io() {
     let long = "n".repeat(300);
     for name in ["../x", "a/b", "", ".locks", "con", "nul.txt", "a b", "é\u{301}", &long] {
         for words in [["context", "create", name], ["context", "show", name], ["context", "verify", name]] {
-            let told = told(&program.run_of(&words).code(2));
-            assert!(told.contains("is not a valid context name"), "{told}");
+            let stderr_text = stderr_text(&program.run_of(&words).code(2));
+            assert!(stderr_text.contains("is not a valid context name"), "{stderr_text}");
         }
     }
     assert!(!program.path("agents-home").exists());
@@ -42,6 +42,6 @@ fn conflicting_options_are_rejected() {
 fn an_uncreatable_home_is_reported() {
     let program = Program::new();
     program.write("agents-home", "a file");
-    let told = told(&program.run("context create chat").code(1));
-    assert!(told.starts_with("error: cannot make `"), "{told}");
+    let stderr_text = stderr_text(&program.run("context create chat").code(1));
+    assert!(stderr_text.starts_with("error: cannot make `"), "{stderr_text}");
 }

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use snapbox::str;
 
 use super::write::with_messages;
-use crate::program::{Program, json, text, told};
+use crate::program::{Program, json, stderr_text, text};
 
 const MESSAGES: &str = "agents-home/contexts/chat/messages.jsonl";
 
@@ -160,8 +160,8 @@ fn a_torn_last_line_is_reported_and_moved() {
     let program = with_messages(2);
     program.write(MESSAGES, program.text(MESSAGES) + "{\"role\":\"us");
     let notice = "warning: line 3 of the messages of context `chat` is torn (11 bytes); the next write moves it to another file\n";
-    assert_eq!(told(&program.run("context show chat").success()), notice);
-    assert_eq!(told(&program.run("context verify chat").success()), notice);
+    assert_eq!(stderr_text(&program.run("context show chat").success()), notice);
+    assert_eq!(stderr_text(&program.run("context verify chat").success()), notice);
     program.run("context append chat --role user x").success().stderr_eq(str![[r#"
 chat: appended message 2, revision 3
 warning: content was preserved in `[PLACE]/agents-home/contexts/chat/messages.jsonl.torn`

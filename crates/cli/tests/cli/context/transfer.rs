@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::write::with_messages;
-use crate::program::{json, text, told};
+use crate::program::{json, stderr_text, text};
 
 #[test]
 fn an_archive_round_trips() {
@@ -42,8 +42,11 @@ fn a_failed_import_changes_nothing() {
     let program = with_messages(3);
     let good = text(&program.run("context export chat").success());
     program.write("bad.jsonl", good.replace("m1", "m7"));
-    let told = told(&program.run("context import bad.jsonl --replace").code(1));
-    assert!(told.starts_with("error: cannot import `bad.jsonl`\n  its checksum is sha256:"), "{told}");
+    let stderr_text = stderr_text(&program.run("context import bad.jsonl --replace").code(1));
+    assert!(
+        stderr_text.starts_with("error: cannot import `bad.jsonl`\n  its checksum is sha256:"),
+        "{stderr_text}"
+    );
     assert_eq!(text(&program.run("context export chat").success()), good);
     program.write("notes.txt", "hello");
     program.run("context import notes.txt").code(1).stderr_eq(str![[r#"

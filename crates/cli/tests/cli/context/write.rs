@@ -204,8 +204,8 @@ fn deleting_without_a_terminal_needs_yes() {
         ("context remove chat", "delete chat"),
         ("context prune --older-than 0s", "delete 1 context"),
     ] {
-        let told = crate::program::told(&program.run(words).code(2));
-        assert_eq!(told, format!("error: not a terminal: add --yes to {what}\n"));
+        let stderr_text = crate::program::stderr_text(&program.run(words).code(2));
+        assert_eq!(stderr_text, format!("error: not a terminal: add --yes to {what}\n"));
     }
     assert_eq!(program.text("agents-home/contexts/chat/messages.jsonl").lines().count(), 3);
     program.run("context clear chat --yes").success().stdout_eq("").stderr_eq("chat: cleared, revision 3\n");
@@ -234,7 +234,7 @@ would remove 1 context
             format!("context prune --older-than {age}")
         };
         assert!(
-            crate::program::told(&program.run(&words).code(2))
+            crate::program::stderr_text(&program.run(&words).code(2))
                 .contains("is not a duration such as 30d or 12h")
         );
     }

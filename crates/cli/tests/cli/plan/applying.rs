@@ -5,7 +5,7 @@ use testkit::report::skipped;
 use testkit::strace;
 
 use super::{changed, project, record, start};
-use crate::program::{Program, json, told};
+use crate::program::{Program, json, stderr_text};
 
 #[test]
 fn a_dry_run_lists_what_apply_does() {
@@ -202,7 +202,7 @@ fn the_merge_strategy_is_a_configuration_key() {
     let program = project();
     changed(&program, "[CODER]", "coder", "b.txt", "coder\n");
     changed(&program, "[WRITER]", "writer", "b.txt", "writer\n");
-    let refused = told(&program.run("plan apply work").code(4));
+    let refused = stderr_text(&program.run("plan apply work").code(4));
     assert!(refused.contains("`b.txt`: lines at line 1, by coder and writer"), "{refused}");
     program.run("plan apply work -c plan.merge=last-wins").success();
     assert_eq!(program.text("b.txt"), "writer\n");

@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::{changed, project, start};
-use crate::program::{Program, json, told};
+use crate::program::{Program, json, stderr_text};
 
 #[test]
 fn an_unknown_plan_suggests_the_nearest_name() {
@@ -204,7 +204,7 @@ error: changeset [CODER] is sealed
 #[test]
 fn a_store_of_another_kind_is_refused_without_its_password() {
     let program = project();
-    let refused = told(
+    let refused = stderr_text(
         &program.run("plan list -c store.url=mysql://ana:secret@host/db").code(2).stdout_eq("").stderr_eq(
             str![[r#"
 error: `store.url` has the unsupported scheme `mysql`

@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::{changed, project, record, start};
-use crate::program::{json, text, told};
+use crate::program::{json, stderr_text, text};
 
 #[test]
 fn an_undo_can_be_previewed_and_undone() {
@@ -31,7 +31,7 @@ work: would undo 2 files in [PLACE]
     assert_eq!(undone["data"]["files"].as_array().unwrap().len(), 2, "the rename is one: {undone}");
     let undo = undone["data"]["plan"]["id"].as_str().unwrap().to_owned();
     assert!(text(&program.run("plan list").success()).contains("undone"));
-    let again = told(&program.run(&format!("plan undo {undo} --yes")).success());
+    let again = stderr_text(&program.run(&format!("plan undo {undo} --yes")).success());
     assert!(again.contains(&format!("{undo}: undid 2 files in ")), "{again}");
     assert_eq!(program.text("a.txt"), "ONE\n");
     // `@latest` is never an undo.
@@ -145,7 +145,7 @@ work  [PLAN]  applied  [..]
 removed 1 plan
 
 "#]]);
-    assert!(told(&program.run("plan show work").code(3)).contains("there is no plan `work`"));
+    assert!(stderr_text(&program.run("plan show work").code(3)).contains("there is no plan `work`"));
     program.run("audit verify").success();
     program.run("store gc --dry-run").success().stderr_eq("").stdout_eq(str![[r#"
 nothing to remove

@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::{events, planned};
-use crate::program::{text, told};
+use crate::program::{stderr_text, text};
 
 #[test]
 fn a_failed_node_shows_its_code_and_the_next_commands() {
@@ -40,7 +40,7 @@ fn edits_of_the_same_lines_are_a_conflict() {
     let id = listed["data"]["plans"][0]["id"].as_str().unwrap();
     // In the order of the file, not of time.
     assert_eq!(
-        told(&run),
+        stderr_text(&run),
         format!(
             "warning: conflict at `a.txt`: lines at line 2, by coder and writer\n  hint: agents plan conflicts {id}\n"
         )

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
 
 use super::planned;
-use crate::program::{Program, text, told};
+use crate::program::{Program, stderr_text, text};
 
 /// A line for the shell, with `agents` for the program that is tested.
 fn script(line: &str) -> String {
@@ -156,8 +156,16 @@ fn a_client_of_a_killed_run_does_nothing_by_itself() {
     let words = ["changeset", "record", changeset, "--path", "late.txt", "--content", "a.txt"];
     let mut late = program.command_of(&words);
     let late = program.check(late.env("AGENTS_SOCKET", socket).env("AGENTS_TOKEN", token)).code(3);
-    assert!(told(&late).contains("the run that started this actor does not answer at"), "{}", told(&late));
-    assert!(told(&late).contains("hint: agents plan list  # outside of the sandbox"), "{}", told(&late));
+    assert!(
+        stderr_text(&late).contains("the run that started this actor does not answer at"),
+        "{}",
+        stderr_text(&late)
+    );
+    assert!(
+        stderr_text(&late).contains("hint: agents plan list  # outside of the sandbox"),
+        "{}",
+        stderr_text(&late)
+    );
     drop(lines.read_to_end(&mut Vec::new()));
     program.write("out/go", "");
     program.check(program.command("run --resume p").env("OUT", &out)).success();

@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::{events, planned, project};
-use crate::program::{Program, text, told};
+use crate::program::{Program, stderr_text, text};
 
 const TWO: &str = "\
 name = 'work'
@@ -123,7 +123,7 @@ fn an_actor_may_change_only_its_paths() {
     let run = program.run_of(&["run", "--paths", "docs/**", "--", "sh", "-c", "echo x > a.txt"]).code(1);
     let said = text(&run);
     assert!(said.contains("sh: refused in ") && said.contains("a.txt"), "{said}");
-    assert_eq!(told(&run), "");
+    assert_eq!(stderr_text(&run), "");
     program.run("plan apply @latest").code(4);
     assert_eq!(program.text("a.txt"), "one\ntwo\nthree\nfour\nfive\n");
 }

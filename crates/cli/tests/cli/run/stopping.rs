@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::planned;
-use crate::program::{Program, text, told};
+use crate::program::{Program, stderr_text, text};
 
 /// A guard against waiting for ever.
 const LONG: Duration = Duration::from_secs(120);
@@ -170,21 +170,21 @@ fn a_killed_run_is_reported_and_can_be_resumed() {
     let (mut child, lines) = started(program.command("run plan.toml --allow-write out"), "endless | ready");
     let busy = program.run("run --resume work").code(5);
     let pid = format!("is being run by process {} ", child.id());
-    assert!(told(&busy).contains(&pid), "{}", told(&busy));
+    assert!(stderr_text(&busy).contains(&pid), "{}", stderr_text(&busy));
     child.kill().expect("it is there");
     child.wait().expect("it ends");
     drop(lines);
     let other = program.run("run --name other -- true").success();
     assert_eq!(
-        told(&other),
+        stderr_text(&other),
         "warning: the run of plan work was interrupted\n  hint: agents run --resume work\n"
     );
     program.write("out/go", "");
     let resumed = program.run("run --resume work").success();
     assert!(text(&resumed).contains("endless: succeeded"), "{}", text(&resumed));
-    assert!(told(&resumed).contains("endless: "), "recovery is reported: {}", told(&resumed));
+    assert!(stderr_text(&resumed).contains("endless: "), "recovery is reported: {}", stderr_text(&resumed));
     check_gone(&program, "out/pid");
     assert_eq!(program.text("out/first"), "ran\n");
-    let told = told(&program.run("run --resume work").code(4));
-    assert!(told.contains("is ready: nothing to resume"), "{told}");
+    let stderr_text = stderr_text(&program.run("run --resume work").code(4));
+    assert!(stderr_text.contains("is ready: nothing to resume"), "{stderr_text}");
 }

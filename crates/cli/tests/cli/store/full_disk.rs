@@ -5,7 +5,7 @@ use testkit::report::skipped;
 use testkit::small_database::SmallDatabase;
 
 use super::first_line;
-use crate::program::{Program, json, text, told};
+use crate::program::{Program, json, stderr_text, text};
 
 #[test]
 fn a_full_server_disk_is_reported_and_leaves_nothing_half_done() {
@@ -36,8 +36,8 @@ fn a_full_server_disk_is_reported_and_leaves_nothing_half_done() {
     let place = "`postgres://postgres@127.0.0.1:PORT/small`";
     let line = format!("error: store {place}: cannot record entries; nothing was changed");
     assert_eq!(first_line(&refused, &database.server), line);
-    assert!(told(&refused).contains("No space left on device"), "{}", told(&refused));
-    assert!(told(&refused).contains("look for a full or failing disk"));
+    assert!(stderr_text(&refused).contains("No space left on device"), "{}", stderr_text(&refused));
+    assert!(stderr_text(&refused).contains("look for a full or failing disk"));
     // What was acknowledged is there, what was not is not.
     let changes = |answer: &OutputAssert| json(answer)["data"]["changes"].as_array().map(Vec::len);
     let show = format!("changeset show {changeset} --format json");
