@@ -121,6 +121,7 @@ impl ConfigService {
         let content = Content::Document(Arc::clone(&document));
         let layer = FileLayer { scope, file: file.to_owned(), content };
         let values = document.values();
+        let layers = self.reference_layers(scope);
         let changed = document.keys().into_iter().filter(|(key, _)| before.get(key) != values.get(key));
         for (key, line) in changed {
             let info = self.registry().look_up(&key).map_err(|error| match error {
@@ -130,7 +131,7 @@ impl ConfigService {
                 }
                 error => error,
             })?;
-            match self.base_layers().file(&layer, info).value {
+            match layers.file(&layer, info).value {
                 // The variable may be set where the value is read.
                 Ok(_) | Err(Error::Interpolation { reason: UNSET, .. }) => {}
                 Err(error) => return Err(error),

@@ -153,6 +153,21 @@ pub enum Error {
         /// Position, unless the value is an argument.
         origin: Option<Box<Origin>>,
     },
+    /// A project file refers to a variable that the global key `core.interpolate` does not list.
+    #[error(
+        "`{key}`: a project file may not use `${{{variable}}}`: `core.interpolate` does not list it{}",
+        at(origin)
+    )]
+    VariableNotListed {
+        /// Key with the error.
+        key: Key,
+        /// Name of the variable.
+        variable: String,
+        /// Variables that the key lists now.
+        listed: Vec<String>,
+        /// Position, unless the value is an argument.
+        origin: Option<Box<Origin>>,
+    },
     /// A project file is a symlink to a path outside of the project.
     #[error("`{}` is a symlink out of the project, to `{}`", file.display(), target.display())]
     EscapesProject {
@@ -301,6 +316,7 @@ impl Error {
             Self::CannotInsertKey { .. } => (ErrorKind::Error, "cannot-insert-key"),
             Self::Interpolation { .. } => (value, "interpolation"),
             Self::SecretVariable { .. } => (value, "secret-variable"),
+            Self::VariableNotListed { .. } => (value, "variable-not-listed"),
             Self::EscapesProject { .. } => (ErrorKind::Error, "escapes-project"),
             Self::NotAFile { .. } => (ErrorKind::Error, "not-a-file"),
             Self::ReadOnly { .. } => (ErrorKind::Error, "read-only"),
@@ -329,7 +345,8 @@ impl Error {
             | Self::WrongType { origin, .. }
             | Self::OutOfRange { origin, .. }
             | Self::Interpolation { origin, .. }
-            | Self::SecretVariable { origin, .. } => origin.as_deref(),
+            | Self::SecretVariable { origin, .. }
+            | Self::VariableNotListed { origin, .. } => origin.as_deref(),
             _ => None,
         }
     }
@@ -340,7 +357,8 @@ impl Error {
             Self::WrongType { key, .. }
             | Self::OutOfRange { key, .. }
             | Self::Interpolation { key, .. }
-            | Self::SecretVariable { key, .. } => Some(key),
+            | Self::SecretVariable { key, .. }
+            | Self::VariableNotListed { key, .. } => Some(key),
             _ => None,
         }
     }

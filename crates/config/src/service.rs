@@ -188,9 +188,12 @@ impl ConfigService {
         self.dirs.file(scope)
     }
 
-    /// Layers without the files.
-    pub(crate) fn base_layers(&self) -> &Layers {
-        &self.base_layers
+    /// Returns the layers that decide which variables the file of a scope may refer to: those with
+    /// the global file, unless it is that file.
+    pub(crate) fn reference_layers(&self, scope: Scope) -> Layers {
+        let file = self.dirs.file(Scope::Global).ok().filter(|_| scope != Scope::Global);
+        let global = |file| FileLayer { scope: Scope::Global, file, content: self.read(Scope::Global) };
+        self.base_layers.with_files(file.map(global).into_iter().collect())
     }
 
     /// Locks a scope's file for this thread.

@@ -30,6 +30,11 @@ impl Settings {
         self.word("core.color")
     }
 
+    /// Variables that project files may use, besides the usual ones.
+    pub fn core_interpolate(&self) -> Result<Vec<String>, Error> {
+        self.list("core.interpolate")
+    }
+
     /// Maximum time to wait for a lock.
     pub fn core_lock_timeout(&self) -> Result<Duration, Error> {
         match self.value("core.lock-timeout")? {
@@ -82,10 +87,7 @@ impl Settings {
 
     /// Folders outside of the sandbox to which a confined actor may write.
     pub fn sandbox_allow_write(&self) -> Result<Vec<PathBuf>, Error> {
-        let Some(Value::List(paths)) = self.value("sandbox.allow-write")? else {
-            unreachable!("a list with a default resolves to a list")
-        };
-        Ok(paths.into_iter().map(|path| PathBuf::from(path.to_string())).collect())
+        Ok(self.list("sandbox.allow-write")?.into_iter().map(PathBuf::from).collect())
     }
 
     /// Database that many machines share, if any.
@@ -101,6 +103,13 @@ impl Settings {
     /// Token for the server. Secret: never print it.
     pub fn server_token(&self) -> Result<Option<String>, Error> {
         self.text("server.token")
+    }
+
+    fn list(&self, key: &str) -> Result<Vec<String>, Error> {
+        let Some(Value::List(items)) = self.value(key)? else {
+            unreachable!("a list with a default resolves to a list")
+        };
+        Ok(items.iter().map(Value::to_string).collect())
     }
 
     fn word(&self, key: &str) -> Result<String, Error> {
@@ -146,6 +155,7 @@ mod tests {
         let settings = Settings::new(layers);
         assert_eq!(settings.core_format().unwrap(), "auto");
         assert_eq!(settings.core_color().unwrap(), "auto");
+        assert_eq!(settings.core_interpolate().unwrap(), Vec::<String>::new());
         assert_eq!(settings.core_lock_timeout().unwrap(), Duration::from_secs(30));
         assert_eq!(
             (settings.core_log().unwrap(), settings.core_log_file().unwrap()),

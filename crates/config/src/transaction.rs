@@ -77,9 +77,9 @@ impl<'a> ConfigTransaction<'a> {
 
     /// Returns the value of a key in this scope, staged changes included.
     pub fn get(&self, key: &Key) -> Result<Option<Value>, Error> {
-        let base_layers = self.service.base_layers();
+        let layers = self.service.reference_layers(self.scope);
         let staged = FileLayer { scope: self.scope, file: self.file().to_owned(), content: self.staged() };
-        base_layers.file(&staged, base_layers.registry().look_up(key)?).value
+        layers.file(&staged, layers.registry().look_up(key)?).value
     }
 
     /// Returns the effective value of a key, staged changes included.
@@ -186,7 +186,8 @@ impl ConfigService {
         read: impl FnOnce() -> Result<Value, Error>,
     ) -> Result<Value, Error> {
         info.check_scope(scope)?;
-        let interpolation = self.base_layers().interpolation(info, scope, None);
+        let layers = self.reference_layers(scope);
+        let interpolation = layers.interpolation(info, scope, None);
         if let Some(text) = text.filter(|text| info.definition.is_some() && has_references(text)) {
             // If all variables are set, the expanded text must be of the type.
             if let Some(expanded) = ignore_unset(interpolation.expand(text))? {
@@ -194,7 +195,7 @@ impl ConfigService {
             }
             return Ok(Value::String(text.to_owned()));
         }
-        // A written value must be readable: a project file may not refer to secrets.
+        // A written value must be readable: a project file may not refer to every variable.
         let value = read()?;
         ignore_unset(interpolation.expand_value(value.clone()))?;
         Ok(value)

@@ -41,6 +41,10 @@ pub(super) fn hint(error: &E) -> Option<String> {
             format!("set the variable, or a default: agents config set {key} '${{{variable}:default}}'")
         }
         E::SecretVariable { key, .. } => format!("agents config set {key} VALUE --scope global"),
+        E::VariableNotListed { variable, listed, .. } => {
+            let names = listed.iter().chain([variable]).map(String::as_str).collect::<Vec<_>>().join(",");
+            format!("agents config set core.interpolate {} --scope global", quoted(&names))
+        }
         E::EscapesProject { .. } => {
             "replace the symlink with a file; only the global file may be a symlink to another folder"
                 .to_owned()

@@ -50,6 +50,7 @@ fn keys_and_values() {
     let range = |origin| C::OutOfRange { key: key(), expected: expected(), actual: found(), origin };
     let filled = |origin| C::Interpolation { key: key(), variable: found(), reason: "", origin };
     let secret = |origin| C::SecretVariable { key: key(), variable: found(), origin };
+    let unlisted = |origin| C::VariableNotListed { key: key(), variable: found(), listed: vec![], origin };
     // A wrong value is the caller's mistake, unless it stands in a file.
     for (origin, kind) in
         [(None, Kind::Usage), (Some(Box::new(Origin::Flag)), Kind::Usage), (in_file(), Kind::Error)]
@@ -58,7 +59,8 @@ fn keys_and_values() {
         check_hinted(wrong(origin.clone()), kind, "wrong-type");
         check_hinted(range(origin.clone()), kind, "out-of-range");
         check_hinted(filled(origin.clone()), kind, "interpolation");
-        check_hinted(secret(origin), kind, "secret-variable");
+        check_hinted(secret(origin.clone()), kind, "secret-variable");
+        check_hinted(unlisted(origin), kind, "variable-not-listed");
     }
     check_hinted(Key::parse("").unwrap_err(), Kind::Usage, "invalid-key");
     let misplaced = C::NotInScope { key: key(), scope: Scope::Local, allowed: &[Scope::Global] };
@@ -310,6 +312,11 @@ fn hints_of_configuration() {
     says(
         C::Interpolation { key: key(), variable: "A".to_owned(), reason: "", origin: None },
         "set the variable, or a default: agents config set core.color '${A:default}'",
+    );
+    let (variable, listed) = ("A".to_owned(), vec!["B".to_owned()]);
+    says(
+        C::VariableNotListed { key: key(), variable, listed, origin: None },
+        "agents config set core.interpolate B,A --scope global",
     );
     says(C::NoProject { scope: Scope::Local }, "add --project DIR or --scope global");
     says(

@@ -51,6 +51,13 @@ fn declarations() -> Vec<Declaration> {
             "use of colours",
         ),
         open(
+            "core.interpolate",
+            Type::List(Box::new(Type::String)),
+            Some(""),
+            GLOBAL,
+            "variables that project files may use, besides `HOME`, `USER`, `LANG` and `TMPDIR`",
+        ),
+        open(
             "core.lock-timeout",
             Type::Duration { max: LOCK_TIMEOUT_MAX },
             Some("30s"),
@@ -153,6 +160,7 @@ mod tests {
             .map(|definition| definition.key.to_string())
             .collect();
         let expected = [
+            "core.interpolate",
             "core.log-file",
             "sandbox.allow-write",
             "sandbox.confine",

@@ -1,19 +1,22 @@
 //! Interpolation: `${VAR}` and `${VAR:default}` in the strings of files.
 //!
 //! A variable that is not set and has no default is an error, never literal text. `$${` stands for
-//! `${`. Project files are not trusted: they may not refer to a variable that may hold a secret,
-//! set or not. These are the variables of keys that projects cannot set, and names such as
-//! `*_TOKEN`, `*_KEY`, `*_SECRET`, `*PASSWORD*`.
+//! `${`. Project files are not trusted: they may refer to [`PROJECT_VARIABLES`] and to the variables
+//! that the global key `core.interpolate` lists, set or not. The error for another variable tells
+//! apart those that may hold a secret: variables of keys that projects cannot set, and names such
+//! as `*_TOKEN`, `*_KEY`, `*_SECRET`, `*PASSWORD*`.
 
-use crate::{Environment, Error, KeyInfo, Origin, REDACTED, Registry, Scope, Value};
+use crate::{Error, KeyInfo, Layers, Origin, REDACTED, Scope, Settings, Value};
+
+/// Variables that project files may always refer to.
+const PROJECT_VARIABLES: &[&str] = &["HOME", "USER", "LANG", "TMPDIR"];
 
 /// Reason of the error for a variable without a value.
 pub(crate) const UNSET: &str = "is not set and has no default";
 
 /// Position of a value, and the variables that it may refer to.
 pub(crate) struct Interpolation<'a> {
-    pub(crate) registry: &'a Registry,
-    pub(crate) environment: &'a Environment,
+    pub(crate) layers: &'a Layers,
     pub(crate) info: KeyInfo<'a>,
     pub(crate) scope: Scope,
     pub(crate) origin: Option<&'a Origin>,
@@ -72,11 +75,23 @@ impl Interpolation<'_> {
         if name.is_empty() || name.contains(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
             return Err(self.error(name, "does not name a variable"));
         }
-        if self.scope != Scope::Global && (may_be_secret(name) || self.registry.is_withheld(name)) {
-            let (key, variable) = (self.info.key.clone(), name.to_owned());
-            return Err(Error::SecretVariable { key, variable, origin: self.at() });
+        if self.scope != Scope::Global && !PROJECT_VARIABLES.contains(&name) {
+            self.check_listed(name)?;
         }
-        self.environment.get(name)
+        self.layers.environment.get(name)
+    }
+
+    /// Fails unless `core.interpolate` lists a variable.
+    fn check_listed(&self, name: &str) -> Result<(), Error> {
+        let listed = Settings::new(self.layers.clone()).core_interpolate()?;
+        if listed.iter().any(|known| known == name) {
+            return Ok(());
+        }
+        let (key, variable, origin) = (self.info.key.clone(), name.to_owned(), self.at());
+        Err(match may_be_secret(name) || self.layers.registry.is_withheld(name) {
+            true => Error::SecretVariable { key, variable, origin },
+            false => Error::VariableNotListed { key, variable, listed, origin },
+        })
     }
 
     fn error(&self, variable: &str, reason: &'static str) -> Error {
@@ -128,32 +143,35 @@ fn parts(text: &str) -> Vec<Part<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Key;
+    use crate::{Environment, Flags, Key, Registry};
 
-    fn expand(text: &str, scope: Scope) -> Result<String, String> {
-        let registry = Registry::standard();
+    /// Layers with these variables, and with `core.interpolate` listing two names.
+    fn layers() -> Layers {
         let variables = [
             ("USER", "me"),
             ("EMPTY", ""),
+            ("WHERE_TO", "hunter2"),
+            ("LISTED", "yes"),
             ("GITHUB_TOKEN", "hunter2"),
             ("CLEVERAGENTS_STORE_URL", "hunter2"),
         ];
-        let environment = Environment::from_iter(variables);
-        let key = Key::parse("x.a").unwrap();
-        let interpolation = Interpolation {
-            registry: &registry,
-            environment: &environment,
-            info: registry.look_up(&key).unwrap(),
-            scope,
-            origin: None,
-        };
-        let expanded = interpolation.expand_value(Value::List(vec![Value::String(text.to_owned())]));
-        expanded
-            .map(|value| match value {
-                Value::List(values) => values[0].to_string(),
-                other => panic!("{other}"),
-            })
-            .map_err(|error| error.to_string())
+        let registry = Registry::standard();
+        let flags = Flags::parse(&registry, ["core.interpolate=LISTED,LISTED_TOKEN"]).unwrap();
+        Layers::new(registry, flags, Environment::from_iter(variables))
+    }
+
+    fn expand_in(key: &str, scope: Scope, value: Value) -> Result<Value, Error> {
+        let (layers, key) = (layers(), Key::parse(key).unwrap());
+        let info = layers.registry().look_up(&key).unwrap();
+        Interpolation { layers: &layers, info, scope, origin: None }.expand_value(value)
+    }
+
+    fn expand(text: &str, scope: Scope) -> Result<String, String> {
+        match expand_in("x.a", scope, Value::List(vec![Value::String(text.to_owned())])) {
+            Ok(Value::List(values)) => Ok(values[0].to_string()),
+            Ok(other) => panic!("{other}"),
+            Err(error) => Err(error.to_string()),
+        }
     }
 
     fn check(text: &str, expected: Result<&str, &str>) {
@@ -183,18 +201,8 @@ mod tests {
 
     #[test]
     fn a_malformed_reference_in_a_secret_is_redacted() {
-        let (registry, environment) = (Registry::standard(), Environment::empty());
-        let key = Key::parse("server.token").unwrap();
-        let scope = Scope::Global;
-        let interpolation = Interpolation {
-            registry: &registry,
-            environment: &environment,
-            info: registry.look_up(&key).unwrap(),
-            scope,
-            origin: None,
-        };
         for text in ["a${hunter2", "a${hunter 2}"] {
-            let error = interpolation.expand(text).unwrap_err();
+            let error = expand_in("server.token", Scope::Global, Value::String(text.to_owned())).unwrap_err();
             assert!(!format!("{error} {error:?}").contains("hunter"), "{error}");
         }
     }
@@ -225,29 +233,38 @@ mod tests {
                 }
             }
         }
-        assert_eq!(expand("${MONKEY:ape}", Scope::Project).unwrap(), "ape");
+    }
+
+    #[test]
+    fn project_files_refer_to_listed_variables_only() {
+        for scope in [Scope::Project, Scope::Local] {
+            for name in ["HOME", "USER", "LANG", "TMPDIR", "LISTED", "LISTED_TOKEN"] {
+                assert!(expand(&format!("${{{name}:default}}"), scope).is_ok(), "{name}");
+            }
+            for name in ["WHERE_TO", "PATH", "MONKEY", "user", "LISTE", "LISTED2", "EMPTY"] {
+                for text in [format!("${{{name}}}"), format!("${{{name}:default}}")] {
+                    let error = expand(&text, scope).unwrap_err();
+                    let expected = format!(
+                        "`x.a`: a project file may not use `${{{name}}}`: `core.interpolate` does not list it"
+                    );
+                    assert_eq!(error, expected);
+                }
+            }
+        }
+        assert_eq!(expand("${WHERE_TO}", Scope::Global).unwrap(), "hunter2");
     }
 
     #[test]
     fn tables_are_expanded_and_other_values_kept() {
-        let registry = Registry::standard();
-        let environment = Environment::from_iter([("A", "1")]);
-        let key = Key::parse("x.a").unwrap();
-        let interpolation = Interpolation {
-            registry: &registry,
-            environment: &environment,
-            info: registry.look_up(&key).unwrap(),
-            scope: Scope::Global,
-            origin: None,
-        };
         let table = |text: &str| {
             Value::Table(
                 [("a".to_owned(), Value::String(text.to_owned())), ("b".to_owned(), Value::Integer(2))]
                     .into(),
             )
         };
-        assert_eq!(interpolation.expand_value(table("${A}")).unwrap(), table("1"));
-        assert!(interpolation.expand_value(table("${B}")).is_err());
+        let expand = |text| expand_in("x.a", Scope::Global, table(text));
+        assert_eq!(expand("${LISTED}").unwrap(), table("yes"));
+        assert!(expand("${B}").is_err());
     }
 
     #[test]

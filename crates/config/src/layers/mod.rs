@@ -250,7 +250,7 @@ impl Layers {
         scope: Scope,
         origin: Option<&'a Origin>,
     ) -> Interpolation<'a> {
-        Interpolation { registry: &self.registry, environment: &self.environment, info, scope, origin }
+        Interpolation { layers: self, info, scope, origin }
     }
 
     /// Returns the known keys of a file, and an error for each unknown one; only keys at, above or

@@ -86,7 +86,8 @@ fn a_key_of_another_file_resolves_and_reports_skipped_files() {
     let listing = service.list(None);
     let listed: Vec<_> = listing.entries.iter().map(|entry| entry.key.to_string()).collect();
     let global_only = ["sandbox.allow-write", "sandbox.confine", "server.token", "server.url", "store.url"];
-    assert_eq!(listed, [&["core.color", "core.log-file", "plan.concurrency"], &global_only[..]].concat());
+    let others = ["core.color", "core.interpolate", "core.log-file", "plan.concurrency"];
+    assert_eq!(listed, [&others[..], &global_only[..]].concat());
     assert_eq!(listing.problems.len(), 1);
     // Other scopes stay writable.
     service.set_value(Scope::Local, &key("core.format"), "plain").unwrap();

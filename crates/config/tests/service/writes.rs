@@ -51,7 +51,7 @@ fn several_keys_are_set_all_or_none() {
 fn rejected_values_are_not_written() {
     let fixture = Fixture::new();
     fixture.write(Scope::Project, "# shared\n");
-    let service = fixture.service_with(&[("N", "many")], &[]);
+    let service = fixture.service_with(&[("N", "many")], &["core.interpolate=N"]);
     let check = |name: &str, text: &str, expected: &str| {
         let error = service.set_value(Scope::Project, &key(name), text).unwrap_err();
         assert_eq!(error.to_string(), expected);

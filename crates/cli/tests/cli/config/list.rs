@@ -19,6 +19,7 @@ fn all_keys_are_listed() {
     with_files().run("config list").success().stderr_eq("").stdout_eq(str![[r#"
 core.color = "auto"                          # default
 core.format = "auto"                         # default
+core.interpolate = []                        # default
 core.lock-timeout = "30s"                    # default
 core.log = "off"                             # default
 # core.log-file is not set

@@ -30,3 +30,17 @@ Feature: Project files are not trusted
     When I run "agents config get x.a"
     Then it ends with 1
     And nothing shows "hunter2"
+
+  Scenario: They can use a variable that the global file lists
+    Given the variable "WHERE_TO" is "the moon"
+    And the project file says:
+      """
+      x.a = "to ${WHERE_TO}"
+      """
+    When I run "agents config get x.a"
+    Then it ends with 1
+    And standard error contains "agents config set core.interpolate WHERE_TO --scope global"
+    And nothing shows "the moon"
+    When I run "agents config set core.interpolate WHERE_TO --scope global"
+    And I run "agents config get x.a"
+    Then standard output is "to the moon"
