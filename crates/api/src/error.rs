@@ -13,7 +13,7 @@ pub mod errors {
     pub use config::{Error as ConfigError, Origin, Scope};
     pub use context::{Error as ContextError, MessageError};
     pub use executor::Error as RunError;
-    pub use filetx::Error as FileError;
+    pub use filetx::{Error as FileError, Obstacle};
     pub use plan::{Actor, Error as PlanError, PlanId, State};
     pub use store::{Error as StoreError, Outcome, Resource};
 }

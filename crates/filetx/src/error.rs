@@ -114,6 +114,14 @@ pub enum Error {
         /// The path.
         path: PathBuf,
     },
+    /// This process cannot replace, remove or change the path. Found before the commit point.
+    #[error("cannot replace `{}`: {obstacle}", path.display())]
+    CannotReplace {
+        /// The path.
+        path: PathBuf,
+        /// The reason.
+        obstacle: Obstacle,
+    },
     /// The path is inside the transaction folder.
     #[error("`{}` is inside the transaction folder", path.display())]
     ReservedPath {
@@ -168,6 +176,32 @@ pub enum Error {
     },
 }
 
+/// Reason why a path cannot be replaced.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Obstacle {
+    /// The path has the immutable attribute.
+    #[error("it is immutable")]
+    Immutable,
+    /// The path has the append-only attribute.
+    #[error("it is append-only")]
+    AppendOnly,
+    /// The folder of the path has the append-only attribute.
+    #[error("its folder is append-only")]
+    FolderAppendOnly,
+    /// Another user owns the path and its sticky folder.
+    #[error("it belongs to user {owner}, in a sticky folder")]
+    StickyFolder {
+        /// User id of the owner of the path.
+        owner: u32,
+    },
+    /// Another user owns the path, so its mode cannot change.
+    #[error("it belongs to user {owner}, who alone can change its mode")]
+    OtherOwner {
+        /// User id of the owner.
+        owner: u32,
+    },
+}
+
 /// Result of the calls of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -218,6 +252,7 @@ impl Error {
             Self::RootUnavailable { .. } => (ErrorKind::Error, "root-unavailable"),
             Self::WrongFileKind { .. } => (ErrorKind::Error, "wrong-file-kind"),
             Self::CrossMount { .. } => (ErrorKind::Error, "cross-mount"),
+            Self::CannotReplace { .. } => (ErrorKind::Error, "cannot-replace"),
             Self::LimitExceeded { .. } => (ErrorKind::Error, "limit-exceeded"),
             Self::Superseded => (ErrorKind::Error, "superseded"),
             Self::Panicked => (ErrorKind::Error, "panicked"),

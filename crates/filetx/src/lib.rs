@@ -106,8 +106,10 @@ mod tree;
 mod tx;
 mod txn_dir;
 
-pub use disk::{Disk, FileId, FileKind, FsSync, OpenMode, RenameMode, Stat, Storage, StoredFile, sync_count};
-pub use error::{Error, ErrorKind, Failure, FailureOutcome, Result, causes, error_chain, io_code};
+pub use disk::{
+    Disk, FileId, FileKind, FsSync, OpenMode, RenameMode, Restrictions, Stat, Storage, StoredFile, sync_count,
+};
+pub use error::{Error, ErrorKind, Failure, FailureOutcome, Obstacle, Result, causes, error_chain, io_code};
 pub use hash::{Hash, hex};
 pub use lock::{Guard, Holder, Lock, LockMode, OnWait, SendGuard, Wait, WaitNotice, acquire_all};
 pub use own::{FolderOptions, FolderTransaction, OwnFolder, PRESERVED_DIR, TXN_DIR};

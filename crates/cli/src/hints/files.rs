@@ -1,13 +1,30 @@
 //! Hints for errors of file transactions.
 
-use api::errors::FileError as E;
+use std::path::Path;
+
+use api::errors::{FileError as E, Obstacle};
 
 pub(super) fn hint(error: &E) -> Option<String> {
     let hint = match error {
+        E::CannotReplace { path, obstacle } => return Some(remove_obstacle(path, *obstacle)),
         E::Busy { .. } => "try again when the other process is done",
         E::NetworkFileSystem { .. } => "use a folder on a local disk; set TMPDIR for temporary files",
         E::UnsupportedVersion { .. } => "use the newer program that wrote it",
         _ => return None,
     };
     Some(hint.to_owned())
+}
+
+/// A command that lets this user replace a path.
+fn remove_obstacle(path: &Path, obstacle: Obstacle) -> String {
+    match obstacle {
+        Obstacle::Immutable => format!("sudo chattr -i {}", path.display()),
+        Obstacle::AppendOnly => format!("sudo chattr -a {}", path.display()),
+        Obstacle::FolderAppendOnly => {
+            format!("sudo chattr -a {}", path.parent().unwrap_or(path).display())
+        }
+        Obstacle::StickyFolder { .. } | Obstacle::OtherOwner { .. } => {
+            format!("sudo chown \"$(id -u)\" {}", path.display())
+        }
+    }
 }

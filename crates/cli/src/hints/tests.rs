@@ -160,6 +160,15 @@ fn file_transactions() {
         Kind::Error,
         "unsupported-journal-version",
     );
+    for obstacle in [
+        filetx::Obstacle::Immutable,
+        filetx::Obstacle::AppendOnly,
+        filetx::Obstacle::FolderAppendOnly,
+        filetx::Obstacle::StickyFolder { owner: 0 },
+        filetx::Obstacle::OtherOwner { owner: 0 },
+    ] {
+        check_hinted(F::CannotReplace { path: path(), obstacle }, Kind::Error, "cannot-replace");
+    }
     check(F::RootUnavailable { path: path(), reason: "" }, Kind::Error, "root-unavailable");
     check(F::Superseded, Kind::Error, "superseded");
     let busy = F::Busy { lock: path(), holder: None, waited: Duration::ZERO };

@@ -6,13 +6,16 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::sync::OnceLock;
 
+use rustix::fs::StatxAttributes;
 use rustix::fs::{
     AtFlags, CWD, Mode, OFlags, ResolveFlags, Statx, StatxFlags, chmodat, fstatfs, makedev, openat, openat2,
     statx,
 };
 use rustix::io::Result;
+use rustix::process::geteuid;
+use rustix::thread::{CapabilitySet, capabilities};
 
-use super::{FileId, FileKind, Stat};
+use super::{FileId, FileKind, Restrictions, STICKY, Stat};
 
 /// Flags of a folder handle for path lookups. Needs no read permission.
 pub(super) const HANDLE: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
@@ -63,6 +66,23 @@ fn from_statx(found: &Statx) -> Stat {
         id: FileId { device, inode: found.stx_ino },
         mount: if has_mount_id { found.stx_mnt_id } else { device },
     }
+}
+
+pub(super) fn restrictions(folder: impl AsFd, name: &OsStr) -> Result<Restrictions> {
+    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+    let found = statx(folder, name, flags, StatxFlags::MODE | StatxFlags::UID)?;
+    let is_other = found.stx_uid != geteuid().as_raw() && !acts_as_owner();
+    Ok(Restrictions {
+        other_owner: is_other.then_some(found.stx_uid),
+        is_sticky: u32::from(found.stx_mode) & STICKY != 0,
+        is_immutable: found.stx_attributes.contains(StatxAttributes::IMMUTABLE),
+        is_append_only: found.stx_attributes.contains(StatxAttributes::APPEND),
+    })
+}
+
+/// Returns true if this thread may act as the owner of any file. Root may lack the capability.
+fn acts_as_owner() -> bool {
+    capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::FOWNER))
 }
 
 /// Opens a handle that stays on its file, so that a later symlink at the path is not followed.

@@ -36,6 +36,10 @@ pub use unix::Disk;
 #[cfg(windows)]
 pub use windows::Disk;
 
+/// The sticky bit of a folder.
+#[cfg(unix)]
+const STICKY: u32 = 0o1000;
+
 /// One root folder on a disk.
 pub trait Storage: Send + Sync + fmt::Debug {
     /// Metadata of `path`; `None` if it does not exist.
@@ -69,6 +73,11 @@ pub trait Storage: Send + Sync + fmt::Debug {
     fn sync_folder(&self, folder: &RelPath) -> io::Result<()>;
     /// Fails if this process may not change the names in a folder.
     fn check_writable(&self, folder: &RelPath) -> io::Result<()>;
+    /// Facts that can stop this process from changing `path`; none if it does not exist. Reads
+    /// metadata only.
+    fn restrictions(&self, _path: &RelPath) -> io::Result<Restrictions> {
+        Ok(Restrictions::default())
+    }
     /// Keeps a handle of a folder that is used often. Later calls use that folder even if it is
     /// moved or removed. Only for folders of this crate.
     fn cache_handle(&self, _folder: &RelPath) -> io::Result<()> {
@@ -122,6 +131,19 @@ pub struct Stat {
     pub id: FileId,
     /// Id of its mount. A rename cannot cross mounts.
     pub mount: u64,
+}
+
+/// Facts that can stop this process from changing a path, beside the permission bits.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Restrictions {
+    /// The owner, if it is another user and this process may not act as the owner.
+    pub other_owner: Option<u32>,
+    /// Only owners remove and rename files in this folder.
+    pub is_sticky: bool,
+    /// Nothing about the file changes.
+    pub is_immutable: bool,
+    /// Content is only appended; in a folder, names are only added.
+    pub is_append_only: bool,
 }
 
 /// Identity of a file, unique while the file exists.

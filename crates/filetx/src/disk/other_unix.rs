@@ -7,7 +7,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, Mode, OFlags, fchmod, fstat, openat, statat};
 use rustix::io::{Errno, Result};
 
-use super::{FileId, FileKind, Stat};
+use super::{FileId, FileKind, Restrictions, STICKY, Stat};
 
 /// Flags of a folder handle for path lookups.
 pub(super) const HANDLE: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
@@ -39,6 +39,18 @@ fn from_stat(found: &rustix::fs::Stat) -> Stat {
         id: FileId { device, inode: found.st_ino },
         mount: device,
     }
+}
+
+/// Without the flags of files: rustix does not report them here.
+pub(super) fn restrictions(folder: impl AsFd, name: &OsStr) -> Result<Restrictions> {
+    let found = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    let user = rustix::process::geteuid();
+    let is_other = found.st_uid != user.as_raw() && !user.is_root();
+    Ok(Restrictions {
+        other_owner: is_other.then_some(found.st_uid),
+        is_sticky: u32::from(found.st_mode) & STICKY != 0,
+        ..Restrictions::default()
+    })
 }
 
 /// Opens a handle that stays on its file. Fails for a file that its owner may not read.

@@ -23,7 +23,9 @@ use rustix::io::{Errno, retry_on_intr};
 
 use super::confined::ConfinedDir;
 use super::sync_count::count_sync;
-use super::{FileKind, FsSync, OpenMode, RenameMode, Stat, Storage, StoredFile, attributes, system};
+use super::{
+    FileKind, FsSync, OpenMode, RenameMode, Restrictions, Stat, Storage, StoredFile, attributes, system,
+};
 use crate::RelPath;
 
 /// One root folder on the real disk.
@@ -200,6 +202,14 @@ impl Storage for Disk {
         // Also fails on a read-only mount.
         let folder = self.open_folder(folder)?;
         Ok(accessat(folder, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?)
+    }
+
+    fn restrictions(&self, path: &RelPath) -> io::Result<Restrictions> {
+        let found = self.dir.folder_of(path).and_then(|(folder, name)| system::restrictions(folder, name));
+        match found {
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(Restrictions::default()),
+            found => Ok(found?),
+        }
     }
 
     fn cache_handle(&self, folder: &RelPath) -> io::Result<()> {

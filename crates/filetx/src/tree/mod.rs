@@ -8,6 +8,7 @@
 
 mod classify;
 mod policy;
+mod probe;
 mod publish;
 mod recovery;
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io::Read;
 
-use super::{COMMIT, Trees, changed_roots, done_name, mark_done, publish};
+use super::{COMMIT, Trees, changed_roots, done_name, mark_done, probe, publish};
 use crate::disk::FileKind;
 use crate::journal::pointer;
 use crate::journal::record::Record;
@@ -96,6 +96,7 @@ impl Policy for TreeStaging<'_> {
     }
 
     fn commit(mut tx: Transaction<Self>, changes: Vec<Change>) -> std::result::Result<CommitReport, Failure> {
+        probe::check_changes(&tx.roots, &changes)?;
         // 3.2, 3.3
         tx.stage.sync(&tx.roots)?;
         let roots = tx.roots.iter().map(|root| root.path.clone()).collect();
@@ -306,28 +307,10 @@ impl TreeTransaction<'_> {
             Some(found) => return Err(self.wrong_kind(parent, found, "a folder")),
         }
         let txn_dir_mount = self.txn_dir_mount(parent.root)?;
-        check_parent(&self.roots[parent.root], &parent.path, txn_dir_mount)?;
+        probe::check_parent(&self.roots[parent.root], &parent.path, txn_dir_mount)?;
         if !is_staged {
             self.policy.checked.insert(parent.clone());
         }
         Ok(())
     }
-}
-
-/// Checks that a file can be renamed from the transaction folder to this folder: after the commit
-/// point, a failure would be too late.
-fn check_parent(root: &Root, parent: &RelPath, txn_dir_mount: u64) -> Result<()> {
-    // The nearest existing folder. This transaction creates the ones below it, possibly in place of
-    // a file.
-    let mut folder = parent.clone();
-    let mount = loop {
-        match root.stat(&folder)? {
-            Some(stat) if stat.kind == FileKind::Folder => break stat.mount,
-            _ => folder = folder.parent().expect("the root is a folder"),
-        }
-    };
-    if txn_dir_mount != mount {
-        return Err(Error::CrossMount { path: root.full_path(&folder) });
-    }
-    root.with_step(Step::Inspect, &folder, root.storage.check_writable(&folder))
 }

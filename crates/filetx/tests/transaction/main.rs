@@ -7,6 +7,7 @@ extern crate cleveragents_filetx as filetx;
 mod escapes;
 mod folders;
 mod locks;
+mod obstacles;
 mod operations;
 mod place;
 mod refusals;
