@@ -57,6 +57,11 @@ fn no_source_file_is_too_long() {
 }
 
 #[test]
+fn git_is_called_in_one_place() {
+    check_each(&Workspace::read(), text::git_calls);
+}
+
+#[test]
 fn no_doc_comment_begins_with_a_question_word() {
     check_each(&Workspace::read(), text::question_openings);
 }

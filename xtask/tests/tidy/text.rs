@@ -59,6 +59,17 @@ pub(crate) fn question_openings(path: &str, text: &str) -> Vec<String> {
     problems
 }
 
+/// Finds calls of git in sources, beside the one place that builds commands which run nothing of a
+/// repository.
+pub(crate) fn git_calls(path: &str, text: &str) -> Vec<String> {
+    let is_product = path.starts_with("crates/") && path.contains("/src/") && !path.contains("/testkit/");
+    if !is_product || path == "crates/executor/src/sandbox/git.rs" {
+        return Vec::new();
+    }
+    let call = ["Command::new(\"", "git\")"].concat();
+    find(path, text, |line| line.contains(&call).then(|| call.clone()))
+}
+
 pub(crate) fn too_long(path: &str, text: &str) -> Vec<String> {
     let lines = text.lines().count();
     let problem = format!("{path}: {lines} lines; {LINES_MAX} at most: split it by idea");
@@ -117,6 +128,15 @@ mod tests {
             let text = format!("fn f() {{\n    {}\n}}", halves.concat());
             assert_eq!(unfinished("a.rs", &text), [format!("a.rs:2: has `{}`", halves.concat())]);
             assert!(unfinished("a.md", &text).is_empty());
+        }
+    }
+
+    #[test]
+    fn a_call_of_git_is_found() {
+        let text = ["let git = Command::new(\"", "git\");"].concat();
+        assert_eq!(git_calls("crates/plan/src/lib.rs", &text).len(), 1);
+        for fine in ["crates/executor/src/sandbox/git.rs", "crates/plan/tests/a.rs", "xtask/src/a.rs"] {
+            assert!(git_calls(fine, &text).is_empty());
         }
     }
 

@@ -9,7 +9,7 @@
 //! it. `confine` keeps an actor from writing elsewhere.
 //!
 //! The tools for whole folders are here too: `copy_tree`, `remove_tree`, `TreeEditor`, `TreeReader`, and
-//! private files around sandboxes. None is a transaction and none syncs: an interrupted copy is removed
+//! private files around sandboxes. `git_reader` calls git. None is a transaction and none syncs: an interrupted copy is removed
 //! and made again, and a sandbox holds nothing that is not recorded elsewhere first.
 #![cfg_attr(
     target_os = "linux",
@@ -25,6 +25,8 @@ mod copy;
 mod edit;
 #[cfg(target_os = "linux")]
 mod error;
+#[cfg(target_os = "linux")]
+mod git;
 #[cfg(target_os = "linux")]
 mod manifest;
 #[cfg(target_os = "linux")]
@@ -45,6 +47,8 @@ pub use copy::{COPY_DEPTH_MAX, CopyAction, CopyOptions, CopyStats, copy_tree};
 pub use edit::TreeEditor;
 #[cfg(target_os = "linux")]
 pub use error::{FileError, FileResult};
+#[cfg(target_os = "linux")]
+pub use git::git_reader;
 #[cfg(target_os = "linux")]
 pub use manifest::{CHANGES_MAX, FileState, Manifest, TreeChange, TreeChangeKind, TreeChanges};
 #[cfg(target_os = "linux")]

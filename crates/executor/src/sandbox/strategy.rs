@@ -3,14 +3,13 @@
 use std::collections::HashSet;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 
 use filetx::{FileKind, RelPath};
 
 use super::{
-    CopyAction, CopyOptions, CopyStats, FileError, FileResult, Ignored, copy_tree, make_private_folder,
-    remove_tree,
+    CopyAction, CopyOptions, CopyStats, FileError, FileResult, Ignored, copy_tree, git_reader,
+    make_private_folder, remove_tree,
 };
 use crate::{Error, Result};
 
@@ -97,8 +96,11 @@ impl CopyStrategy {
         let mut notes = Vec::new();
         let ignored = match options.ignored {
             Ignored::Copy => HashSet::new(),
-            _ => ignored_by_git(root).unwrap_or_else(|| {
-                notes.push("git does not know this folder, so no file counts as ignored".to_owned());
+            _ => ignored_by_git(root).unwrap_or_else(|reason| {
+                let refusal = reason.map_or("does not know this folder".to_owned(), |reason| {
+                    format!("does not read this folder ({reason})")
+                });
+                notes.push(format!("git {refusal}, so no file counts as ignored"));
                 HashSet::new()
             }),
         };
@@ -139,18 +141,18 @@ fn is_transaction_folder(path: &Path) -> bool {
     path == Path::new(".cleveragents/.txn")
 }
 
-/// The files and folders below a root that git ignores. Returns `None` without git or a repository.
-fn ignored_by_git(root: &Path) -> Option<HashSet<PathBuf>> {
-    let mut git = Command::new("git");
-    // A monitor is a program that the repository names: do not run it.
-    git.arg("-C").arg(root).args(["-c", "core.fsmonitor=false", "ls-files", "-z"]);
-    git.args(["--others", "--ignored", "--exclude-standard", "--directory"]);
-    for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
-        git.env_remove(variable);
+/// The files and folders below a root that git ignores. Returns git's reason if it does not read the
+/// root, or none outside a repository.
+fn ignored_by_git(root: &Path) -> std::result::Result<HashSet<PathBuf>, Option<String>> {
+    let mut git = git_reader(root, "ls-files").ok_or(None)?;
+    git.args(["-z", "--others", "--ignored", "--exclude-standard", "--directory"]);
+    let output = git.output().map_err(|error| Some(error.to_string()))?;
+    if !output.status.success() {
+        let reason = String::from_utf8_lossy(&output.stderr);
+        return Err(reason.lines().next().map(ToOwned::to_owned));
     }
-    let output = git.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     let names = output.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
     let path =
         |name: &[u8]| PathBuf::from(std::ffi::OsStr::from_bytes(name.strip_suffix(b"/").unwrap_or(name)));
-    output.status.success().then(|| names.map(path).collect())
+    Ok(names.map(path).collect())
 }
