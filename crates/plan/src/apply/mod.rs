@@ -109,7 +109,8 @@ impl Plans {
         let mut subsets = Subsets::new(&deltas, request.strategy, store);
         let ledger = self.ledger(plan)?;
         let set = apply_set(plan, request, &ledger, &mut subsets);
-        let checked = set.and_then(|set| Ok((self.check_targets(plan, request, &set, &mut tx)?, set)));
+        let checked =
+            set.and_then(|mut set| Ok((self.check_targets(plan, request, &mut set, &mut tx)?, set)));
         let (checked, set) = match checked {
             Err(error @ (Error::Conflicts { .. } | Error::Drifted { .. })) => {
                 self.enter_conflict(plan, request, &error)?;
@@ -117,6 +118,8 @@ impl Plans {
             }
             checked => checked?,
         };
+        // `checked` has its own copies, and large plans have many.
+        drop(set.targets);
         // 3. Store the intent: from here on the plan is *applying*, for all processes and after
         // every crash.
         let target_log = ChangesetId::new();
@@ -202,9 +205,9 @@ impl Plans {
         let deltas = self.deltas(plan.id, &Selection::default())?;
         let mut subsets = Subsets::new(&deltas, request.strategy, self.store().as_ref());
         let mut ledger = self.ledger(plan)?;
-        let set = apply_set(plan, request, &ledger, &mut subsets)?;
+        let mut set = apply_set(plan, request, &ledger, &mut subsets)?;
         let mut reader = plan.roots.iter().map(|root| host.snapshot(root)).collect::<Result<Vec<_>>>()?;
-        let checked = self.check_targets(plan, request, &set, &mut reader)?;
+        let checked = self.check_targets(plan, request, &mut set, &mut reader)?;
         let outcome = success(plan.purpose);
         let pending = checked.pending.iter();
         let pending = pending.map(|(key, target)| FileReport::new(key, target, outcome.clone()));
@@ -215,12 +218,13 @@ impl Plans {
         Ok(Report { plan: plan.clone(), files, remaining, recovered: Vec::new(), dry_run: true })
     }
 
-    /// Compares every path with its target.
+    /// Compares every path with its target. Moves the new contents and the unchanged paths of the
+    /// set.
     fn check_targets(
         &self,
         plan: &Plan,
         request: &ApplyRequest,
-        set: &ApplySet,
+        set: &mut ApplySet,
         reader: &mut dyn RootReader,
     ) -> Result<Checked> {
         let stored = StoredBlobs(self.store().as_ref());
@@ -231,8 +235,8 @@ impl Plans {
             let (drifts, is_merging) = (checked.drifts, request.merge_drift);
             return Err(Error::Drifted { plan: plan.id, drifts, is_merging });
         }
-        checked.unstored.extend(set.unstored.clone());
-        checked.already_applied.extend(set.unchanged.clone());
+        checked.unstored.extend(std::mem::take(&mut set.unstored));
+        checked.already_applied.extend(std::mem::take(&mut set.unchanged));
         Ok(checked)
     }
 
