@@ -122,6 +122,15 @@ pub enum Error {
         /// The reason.
         obstacle: Obstacle,
     },
+    /// The transaction folder of a root, or a folder above it in the root, belongs to another user.
+    /// Nothing was read from it or created.
+    #[error("`{}` belongs to user {owner}, and a root belongs to one user", path.display())]
+    OtherUser {
+        /// The folder.
+        path: PathBuf,
+        /// User id of the owner.
+        owner: u32,
+    },
     /// The path is inside the transaction folder.
     #[error("`{}` is inside the transaction folder", path.display())]
     ReservedPath {
@@ -252,6 +261,7 @@ impl Error {
             Self::RootUnavailable { .. } => (ErrorKind::Error, "root-unavailable"),
             Self::WrongFileKind { .. } => (ErrorKind::Error, "wrong-file-kind"),
             Self::CrossMount { .. } => (ErrorKind::Error, "cross-mount"),
+            Self::OtherUser { .. } => (ErrorKind::Error, "other-user"),
             Self::CannotReplace { .. } => (ErrorKind::Error, "cannot-replace"),
             Self::LimitExceeded { .. } => (ErrorKind::Error, "limit-exceeded"),
             Self::Superseded => (ErrorKind::Error, "superseded"),

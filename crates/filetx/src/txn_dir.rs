@@ -4,7 +4,7 @@ use std::io;
 
 use crate::disk::OpenMode;
 use crate::root::{OUR_FILE_MODE, OUR_FOLDER_MODE, Root};
-use crate::{RelPath, Result, Step};
+use crate::{Error, RelPath, Result, Step};
 
 /// Name of the staging folder in the transaction folder.
 pub(crate) const STAGE: &str = "stage";
@@ -37,6 +37,21 @@ pub(crate) fn prepare(root: &Root) -> Result<()> {
         folder = path.parent();
     }
     write(root, &root.in_txn_dir(READY), "*\n")
+}
+
+/// Fails if the transaction folder, or a folder above it in the root, belongs to another user. What
+/// others wrote is neither read nor locked, and nothing is created beside it.
+pub(crate) fn check_owner(root: &Root) -> Result<()> {
+    let mut folders: Vec<RelPath> =
+        std::iter::successors(Some(root.txn_dir.clone()), RelPath::parent).filter(|f| !f.is_root()).collect();
+    // From the root down: folders of others may not be searchable.
+    while let Some(folder) = folders.pop() {
+        let found = root.with_step(Step::Inspect, &folder, root.storage.restrictions(&folder))?;
+        if let Some(owner) = found.other_owner {
+            return Err(Error::OtherUser { path: root.full_path(&folder), owner });
+        }
+    }
+    Ok(())
 }
 
 fn write(root: &Root, path: &RelPath, text: &str) -> Result<()> {

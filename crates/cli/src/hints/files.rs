@@ -6,6 +6,12 @@ use api::errors::{FileError as E, Obstacle};
 
 pub(super) fn hint(error: &E) -> Option<String> {
     let hint = match error {
+        E::OtherUser { path, owner } => {
+            return Some(format!(
+                "sudo -u '#{owner}' agents …  # as the owner of the root\nsudo chown -R \"$(id -u)\" {}  # if no other user applies plans there",
+                path.display()
+            ));
+        }
         E::CannotReplace { path, obstacle } => return Some(remove_obstacle(path, *obstacle)),
         E::Busy { .. } => "try again when the other process is done",
         E::NetworkFileSystem { .. } => "use a folder on a local disk; set TMPDIR for temporary files",

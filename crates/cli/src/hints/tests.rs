@@ -160,6 +160,7 @@ fn file_transactions() {
         Kind::Error,
         "unsupported-journal-version",
     );
+    check_hinted(F::OtherUser { path: path(), owner: 1 }, Kind::Error, "other-user");
     for obstacle in [
         filetx::Obstacle::Immutable,
         filetx::Obstacle::AppendOnly,

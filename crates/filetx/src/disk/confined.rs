@@ -33,7 +33,15 @@ impl ConfinedDir {
     /// Opens the root. Its path may contain symlinks: the caller is trusted.
     pub(super) fn open_root(path: &Path) -> Result<Self> {
         // Readable, because `sync_folder` syncs through it.
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Self::open_root_with(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC)
+    }
+
+    /// Opens the root for lookups alone, which need no read permission.
+    pub(super) fn open_root_for_lookup(path: &Path) -> Result<Self> {
+        Self::open_root_with(path, HANDLE)
+    }
+
+    fn open_root_with(path: &Path, flags: OFlags) -> Result<Self> {
         let root = openat(rustix::fs::CWD, path, flags, Mode::empty())?;
         let walks = !system::resolves_beneath(root.as_fd());
         Ok(Self { root: root.into(), walks, cached: RwLock::default() })

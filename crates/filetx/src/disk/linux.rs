@@ -71,9 +71,10 @@ fn from_statx(found: &Statx) -> Stat {
 pub(super) fn restrictions(folder: impl AsFd, name: &OsStr) -> Result<Restrictions> {
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
     let found = statx(folder, name, flags, StatxFlags::MODE | StatxFlags::UID)?;
-    let is_other = found.stx_uid != geteuid().as_raw() && !acts_as_owner();
+    let is_other = found.stx_uid != geteuid().as_raw();
     Ok(Restrictions {
         other_owner: is_other.then_some(found.stx_uid),
+        acts_as_owner: !is_other || has_owner_capability(),
         is_sticky: u32::from(found.stx_mode) & STICKY != 0,
         is_immutable: found.stx_attributes.contains(StatxAttributes::IMMUTABLE),
         is_append_only: found.stx_attributes.contains(StatxAttributes::APPEND),
@@ -81,7 +82,7 @@ pub(super) fn restrictions(folder: impl AsFd, name: &OsStr) -> Result<Restrictio
 }
 
 /// Returns true if this thread may act as the owner of any file. Root may lack the capability.
-fn acts_as_owner() -> bool {
+fn has_owner_capability() -> bool {
     capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::FOWNER))
 }
 

@@ -136,8 +136,10 @@ pub struct Stat {
 /// Facts that can stop this process from changing a path, beside the permission bits.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Restrictions {
-    /// The owner, if it is another user and this process may not act as the owner.
+    /// User id of the owner, if it is another user.
     pub other_owner: Option<u32>,
+    /// This process may do what the owner may.
+    pub acts_as_owner: bool,
     /// Only owners remove and rename files in this folder.
     pub is_sticky: bool,
     /// Nothing about the file changes.

@@ -45,9 +45,10 @@ fn from_stat(found: &rustix::fs::Stat) -> Stat {
 pub(super) fn restrictions(folder: impl AsFd, name: &OsStr) -> Result<Restrictions> {
     let found = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
     let user = rustix::process::geteuid();
-    let is_other = found.st_uid != user.as_raw() && !user.is_root();
+    let is_other = found.st_uid != user.as_raw();
     Ok(Restrictions {
         other_owner: is_other.then_some(found.st_uid),
+        acts_as_owner: !is_other || user.is_root(),
         is_sticky: u32::from(found.st_mode) & STICKY != 0,
         ..Restrictions::default()
     })

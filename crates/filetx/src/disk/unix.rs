@@ -41,6 +41,17 @@ impl Disk {
         Ok(Self { dir: ConfinedDir::open_root(root)?, boot_id: OnceLock::new() })
     }
 
+    /// Opens an existing folder to look up paths below it, which needs no read permission. The root
+    /// itself can be neither listed nor synced.
+    pub(crate) fn open_for_lookup(root: &Path) -> io::Result<Self> {
+        Ok(Self { dir: ConfinedDir::open_root_for_lookup(root)?, boot_id: OnceLock::new() })
+    }
+
+    /// Opens a file with the given flags, without following a symlink.
+    pub(crate) fn open_with(&self, path: &RelPath, flags: OFlags, mode: Mode) -> rustix::io::Result<OwnedFd> {
+        self.dir.open(path, flags, mode)
+    }
+
     /// Opens a folder, or creates it with its missing parents, each with this mode, durably.
     pub fn create(root: &Path, mode: u32) -> io::Result<Self> {
         match Self::open(root) {

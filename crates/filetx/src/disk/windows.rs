@@ -32,6 +32,11 @@ impl Disk {
         Ok(Self { root: Dir::open_ambient_dir(root, ambient_authority())? })
     }
 
+    /// Opens an existing folder to look up paths below it.
+    pub(crate) fn open_for_lookup(root: &Path) -> io::Result<Self> {
+        Self::open(root)
+    }
+
     /// Opens a folder, or creates it with its missing parents. Ignores the mode.
     pub fn create(root: &Path, _mode: u32) -> io::Result<Self> {
         Dir::create_ambient_dir_all(root, ambient_authority())?;

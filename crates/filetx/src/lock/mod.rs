@@ -32,6 +32,7 @@
 //! and no other mutex with it.
 
 mod holder;
+mod lock_path;
 pub(crate) mod platform;
 #[cfg(not(feature = "shuttle"))]
 pub(crate) mod registry;
@@ -50,8 +51,9 @@ use std::{fmt, io, process};
 
 use crate::sync::thread::{self, ThreadId};
 use crate::sync::{Mutex, lock};
-use crate::{Error, FileId, FileKind, Result, Step};
+use crate::{Disk, Error, FileId, FileKind, RelPath, Result, Step};
 use holder::NOTE_BYTES;
+use lock_path::{LockPath, kind_of};
 use platform::Access;
 use registry::{AcquireError, Admission, Caller, Registry};
 use waiter::PendingLock;
@@ -73,7 +75,7 @@ static REGISTRY: Registry<FileId, Arc<LockFile>> = Registry::new();
 /// An open lock file.
 #[derive(Debug)]
 pub struct Lock {
-    path: Arc<Path>,
+    path: LockPath,
     access: Access,
     /// Replaced after the file was replaced, and in a forked child.
     current: Mutex<Arc<LockFile>>,
@@ -131,7 +133,16 @@ impl fmt::Debug for Wait {
 impl Lock {
     /// Opens the lock file, or creates it. Its folder must exist.
     pub fn open(path: &Path) -> Result<Lock> {
-        let path = absolute(path)?;
+        Self::open_at(absolute(path)?)
+    }
+
+    /// Opens the lock file at `path` below the folder `root`, which is open as `disk`, or creates
+    /// it. Follows no symlink below the folder.
+    pub(crate) fn open_below(disk: Arc<Disk>, root: &Path, path: &RelPath) -> Result<Lock> {
+        Self::open_at(LockPath::below(disk, root, path))
+    }
+
+    fn open_at(path: LockPath) -> Result<Lock> {
         let opened = LockFile::open_or_create(&path)?;
         Ok(Self { path, access: Access::Write, current: Mutex::new(Arc::new(opened)) })
     }
@@ -139,9 +150,18 @@ impl Lock {
     /// Opens the lock file for a reader, or returns `None` if it is missing. Writes nothing, so it
     /// works on a read-only or full disk.
     pub fn open_existing(path: &Path) -> Result<Option<Lock>> {
-        let path = absolute(path)?;
+        Self::open_existing_at(absolute(path)?)
+    }
+
+    /// Like [`open_existing`](Self::open_existing), below an open folder.
+    pub(crate) fn open_existing_below(disk: Arc<Disk>, root: &Path, path: &RelPath) -> Result<Option<Lock>> {
+        Self::open_existing_at(LockPath::below(disk, root, path))
+    }
+
+    fn open_existing_at(path: LockPath) -> Result<Option<Lock>> {
         let opened = LockFile::open(&path, Access::Read)?;
-        Ok(opened.map(|opened| Self { path, access: Access::Read, current: Mutex::new(Arc::new(opened)) }))
+        let current = opened.map(|opened| Mutex::new(Arc::new(opened)));
+        Ok(current.map(|current| Self { path, access: Access::Read, current }))
     }
 
     /// Acquires the lock for this thread.
@@ -198,7 +218,7 @@ impl Lock {
     fn open_again(&self) -> Result<LockFile> {
         match self.access {
             Access::Read => LockFile::open(&self.path, Access::Read)?
-                .ok_or_else(|| Error::NotFound { path: self.path.to_path_buf() }),
+                .ok_or_else(|| Error::NotFound { path: self.path.full().to_path_buf() }),
             Access::Write | Access::Create => LockFile::open_or_create(&self.path),
         }
     }
@@ -278,7 +298,7 @@ impl HeldEntry {
         if self.file.pid == process::id() && self.file.is_at_path()? {
             return Ok(());
         }
-        Err(Error::LockFileReplaced { lock: self.file.path.to_path_buf() })
+        Err(Error::LockFileReplaced { lock: self.file.path.full().to_path_buf() })
     }
 }
 
@@ -333,7 +353,7 @@ impl<'a> Attempt<'a> {
         for reopens in 0.. {
             let opened = self.lock.current(self.caller.pid)?;
             if let Some(kind) = opened.network {
-                return Err(Error::NetworkFileSystem { path: self.lock.path.to_path_buf(), kind });
+                return Err(Error::NetworkFileSystem { path: self.lock.path.full().to_path_buf(), kind });
             }
             // A locked file that is not at the path protects nothing.
             match self.lock_in_order(&opened)? {
@@ -344,7 +364,7 @@ impl<'a> Attempt<'a> {
                 break;
             }
         }
-        Err(Error::LockFileReplaced { lock: self.lock.path.to_path_buf() })
+        Err(Error::LockFileReplaced { lock: self.lock.path.full().to_path_buf() })
     }
 
     /// Locks this file, whatever its name. Returns `None` if another process holds it and the path
@@ -370,7 +390,7 @@ impl<'a> Attempt<'a> {
             match REGISTRY.enter(opened.id, self.mode, &self.caller, self.next_wakeup()) {
                 Ok(entered) => return Ok(entered),
                 Err(AcquireError::AlreadyHeld(at)) => {
-                    return Err(Error::AlreadyHeld { lock: self.lock.path.to_path_buf(), at });
+                    return Err(Error::AlreadyHeld { lock: self.lock.path.full().to_path_buf(), at });
                 }
                 Err(AcquireError::TimedOut) => self.check_timeout(opened)?,
             }
@@ -383,7 +403,7 @@ impl<'a> Attempt<'a> {
         if !waited.is_zero() {
             thread::sleep((waited / BACKOFF_PART).clamp(BACKOFF_MIN, BACKOFF_MAX));
         }
-        let failed = Error::io(Step::Lock, &opened.path);
+        let failed = Error::io(Step::Lock, opened.path.full());
         let tried = match self.mode {
             LockMode::Shared => opened.file.try_lock_shared(),
             LockMode::Exclusive => opened.file.try_lock(),
@@ -402,7 +422,7 @@ impl<'a> Attempt<'a> {
         };
         loop {
             if let Some(file) = request.wait_until(self.next_wakeup()).map_err(failed)? {
-                tracing::debug!(lock = %opened.path.display(), waited = ?self.since.elapsed(), "waited for a lock");
+                tracing::debug!(lock = %opened.path.full().display(), waited = ?self.since.elapsed(), "waited for a lock");
                 opened.waited_us.store(self.since.elapsed().as_micros() as u64, Ordering::Relaxed);
                 return LockFile::new(&opened.path, file, access).map(Arc::new).map(Some);
             }
@@ -415,14 +435,18 @@ impl<'a> Attempt<'a> {
         let now = Instant::now();
         let waited = now - self.since;
         if now >= self.deadline {
-            let (lock, holder) = (self.lock.path.to_path_buf(), opened.holder());
+            let (lock, holder) = (self.lock.path.full().to_path_buf(), opened.holder());
             tracing::warn!(lock = %lock.display(), ?waited, "gave up waiting for a lock");
             return Err(Error::Busy { lock, holder, waited });
         }
         if !self.notified && now >= self.notice_at() {
             self.notified = true;
             if let Some(on_wait) = &self.wait.on_wait {
-                on_wait(&WaitNotice { lock: self.lock.path.to_path_buf(), holder: opened.holder(), waited });
+                on_wait(&WaitNotice {
+                    lock: self.lock.path.full().to_path_buf(),
+                    holder: opened.holder(),
+                    waited,
+                });
             }
         }
         Ok(())
@@ -441,7 +465,7 @@ impl<'a> Attempt<'a> {
 /// An open lock file of one process.
 #[derive(Debug)]
 struct LockFile {
-    path: Arc<Path>,
+    path: LockPath,
     file: File,
     /// The file with the holder note, if it is not the lock file.
     note: Option<File>,
@@ -456,49 +480,49 @@ struct LockFile {
 }
 
 impl LockFile {
-    fn open_or_create(path: &Arc<Path>) -> Result<Self> {
+    fn open_or_create(path: &LockPath) -> Result<Self> {
         for _ in 0..OPEN_TRIES_MAX {
             if let Some(opened) = Self::open(path, Access::Write)? {
                 return Ok(opened);
             }
-            match platform::open(path, Access::Create) {
+            match path.open(Access::Create) {
                 Ok(file) => return Self::new(path, file, Access::Create),
                 // Another process created it first.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(cannot_open(path, error)),
+                Err(error) => return Err(cannot_open(path.full(), error)),
             }
         }
-        Err(Error::LockFileReplaced { lock: path.to_path_buf() })
+        Err(Error::LockFileReplaced { lock: path.full().to_path_buf() })
     }
 
     /// Opens an existing lock file; `None` if it is missing.
-    fn open(path: &Arc<Path>, access: Access) -> Result<Option<Self>> {
-        match platform::open(path, access) {
+    fn open(path: &LockPath, access: Access) -> Result<Option<Self>> {
+        match path.open(access) {
             Ok(file) => Self::new(path, file, access).map(Some),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => match std::fs::symlink_metadata(path) {
-                Ok(found) if !found.is_file() => Err(wrong_kind(path, found.file_type())),
-                _ => Err(cannot_open(path, error)),
+            Err(error) => match path.kind() {
+                Some(kind) if kind != FileKind::File => Err(wrong_kind(path.full(), kind)),
+                _ => Err(cannot_open(path.full(), error)),
             },
         }
     }
 
-    fn new(path: &Arc<Path>, file: File, access: Access) -> Result<Self> {
-        let failed = |error| cannot_open(path, error);
-        let kind = file.metadata().map_err(failed)?.file_type();
-        if !kind.is_file() {
-            return Err(wrong_kind(path, kind));
+    fn new(path: &LockPath, file: File, access: Access) -> Result<Self> {
+        let failed = |error| cannot_open(path.full(), error);
+        let kind = kind_of(file.metadata().map_err(failed)?.file_type());
+        if kind != FileKind::File {
+            return Err(wrong_kind(path.full(), kind));
         }
         let id = platform::id_of(&file).map_err(failed)?;
-        let network = platform::network(&file, path).map_err(failed)?;
-        let note = platform::open_note(path, access);
+        let network = platform::network(&file, path.full()).map_err(failed)?;
+        let note = platform::open_note(path.full(), access);
         let writable = access != Access::Read;
         let (pid, waited_us) = (process::id(), AtomicU64::new(0));
-        Ok(Self { path: Arc::clone(path), file, note, writable, id, pid, network, waited_us })
+        Ok(Self { path: path.clone(), file, note, writable, id, pid, network, waited_us })
     }
 
     fn is_at_path(&self) -> Result<bool> {
-        let id = platform::id_at(&self.path).map_err(Error::io(Step::Lock, &self.path))?;
+        let id = self.path.id().map_err(Error::io(Step::Lock, self.path.full()))?;
         Ok(id == Some(self.id))
     }
 
@@ -527,10 +551,8 @@ impl LockFile {
     }
 }
 
-/// Makes a path absolute, so that a change of the current folder does not affect it.
-fn absolute(path: &Path) -> Result<Arc<Path>> {
-    let absolute = std::path::absolute(path).map_err(|error| cannot_open(path, error))?;
-    Ok(absolute.into())
+fn absolute(path: &Path) -> Result<LockPath> {
+    LockPath::at(path).map_err(|error| cannot_open(path, error))
 }
 
 /// `since` plus `duration`, at most one year.
@@ -543,12 +565,7 @@ fn cannot_open(path: &Path, source: io::Error) -> Error {
     Error::io(Step::OpenLock, path)(source)
 }
 
-fn wrong_kind(path: &Path, found: std::fs::FileType) -> Error {
-    let found = match found {
-        found if found.is_dir() => FileKind::Folder,
-        found if found.is_symlink() => FileKind::Symlink,
-        _ => FileKind::Other,
-    };
+fn wrong_kind(path: &Path, found: FileKind) -> Error {
     Error::WrongFileKind { path: path.to_path_buf(), found, expected: "a lock file" }
 }
 
@@ -560,7 +577,7 @@ mod tests {
     #[test]
     fn a_network_file_system_is_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let path: Arc<Path> = folder.path().join("lock").into();
+        let path = LockPath::at(&folder.path().join("lock")).unwrap();
         let opened = LockFile { network: Some("nfs"), ..LockFile::open_or_create(&path).unwrap() };
         let lock = Lock { path, access: Access::Write, current: Mutex::new(Arc::new(opened)) };
         let error = lock.acquire(LockMode::Shared, &Wait::default()).unwrap_err();

@@ -46,6 +46,7 @@ pub(crate) fn read_start(file: &File, buffer: &mut [u8]) -> io::Result<usize> {
 
 #[cfg(unix)]
 mod system {
+    use std::os::fd::OwnedFd;
     use std::os::unix::fs::{FileExt, MetadataExt};
 
     use rustix::fs::{Mode, OFlags, Stat};
@@ -59,13 +60,21 @@ mod system {
 
     /// Opens a lock file. Does not follow a symlink, and does not wait for the other end of a FIFO.
     pub(crate) fn open(path: &Path, access: Access) -> io::Result<File> {
+        open_with(access, |flags, mode| rustix::fs::open(path, flags, mode))
+    }
+
+    /// Opens a lock file by another call of the system.
+    pub(crate) fn open_with(
+        access: Access,
+        open: impl FnOnce(OFlags, Mode) -> rustix::io::Result<OwnedFd>,
+    ) -> io::Result<File> {
         let always = OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let flags = match access {
-            Access::Read => OFlags::RDONLY,
-            Access::Write => OFlags::RDWR,
-            Access::Create => OFlags::RDWR | OFlags::CREATE | OFlags::EXCL,
+        let (flags, mode) = match access {
+            Access::Read => (OFlags::RDONLY, Mode::empty()),
+            Access::Write => (OFlags::RDWR, Mode::empty()),
+            Access::Create => (OFlags::RDWR | OFlags::CREATE | OFlags::EXCL, LOCK_MODE),
         };
-        let file = File::from(rustix::fs::open(path, always | flags, LOCK_MODE)?);
+        let file = File::from(open(always | flags, mode)?);
         if access == Access::Create && file.metadata()?.mode() & 0o7777 != LOCK_MODE.bits() {
             rustix::fs::fchmod(&file, LOCK_MODE)?;
         }

@@ -14,11 +14,11 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use std::{io, mem, process, thread};
 
+use super::lock_path::LockPath;
 use super::platform::{self, Access};
 use crate::{FileId, LockMode};
 
@@ -53,7 +53,7 @@ pub(crate) struct PendingLock(Arc<Waiter>);
 impl PendingLock {
     /// Requests the lock of the file `id` at `path`; `None` if the path names another file.
     pub(crate) fn begin(
-        path: &Path,
+        path: &LockPath,
         id: FileId,
         mode: LockMode,
         access: Access,
@@ -66,7 +66,7 @@ impl PendingLock {
             *has_caller = true;
             return Ok(Some(PendingLock(Arc::clone(waiter))));
         }
-        let file = match platform::open(path, access) {
+        let file = match path.open(access) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
@@ -175,9 +175,13 @@ mod tests {
             Self { _folder: folder, path, holder }
         }
 
+        fn lock_path(&self) -> LockPath {
+            LockPath::at(&self.path).expect("a plain folder")
+        }
+
         fn begin(&self, mode: LockMode) -> Option<PendingLock> {
             let id = platform::id_of(&self.holder).expect("a plain folder");
-            PendingLock::begin(&self.path, id, mode, Access::Write).expect("a plain folder")
+            PendingLock::begin(&self.lock_path(), id, mode, Access::Write).expect("a plain folder")
         }
 
         fn threads(&self) -> usize {
@@ -259,6 +263,6 @@ mod tests {
         std::fs::remove_file(&scene.path).unwrap();
         std::fs::create_dir(&scene.path).unwrap();
         let id = platform::id_of(&scene.holder).unwrap();
-        assert!(PendingLock::begin(&scene.path, id, LockMode::Shared, Access::Write).is_err());
+        assert!(PendingLock::begin(&scene.lock_path(), id, LockMode::Shared, Access::Write).is_err());
     }
 }

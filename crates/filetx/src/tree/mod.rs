@@ -6,6 +6,7 @@
 //! Lock order: the lock files of all roots (exclusive) and of the roots above them (shared), by
 //! (device, inode).
 
+pub(crate) mod ancestors;
 mod classify;
 mod policy;
 mod probe;
@@ -178,11 +179,13 @@ impl RootSource {
         };
         let storage = storage.map_err(Error::io(Step::Inspect, path))?;
         let root = Root { storage, path: path.to_owned(), txn_dir: options.txn_dir.clone() };
+        txn_dir::check_owner(&root)?;
         txn_dir::prepare(&root)?;
         Ok(root)
     }
 
-    /// Roots above these with an unfinished transaction, which may be partly published here.
+    /// Roots of this user above these with an unfinished transaction, which may be partly published
+    /// here.
     fn unfinished_ancestors(&self, roots: &[Root], options: &TreeOptions) -> Result<BTreeSet<PathBuf>> {
         let mut unfinished = BTreeSet::new();
         if let RootSource::Caller(_) = self {
@@ -190,7 +193,7 @@ impl RootSource {
         }
         for above in roots.iter().flat_map(|root| root.path.ancestors().skip(1)) {
             let is_root = roots.iter().any(|root| root.is_at(above));
-            if !is_root && above.join(options.txn_dir.as_path()).join(LOCK).exists() {
+            if !is_root && ancestors::existing_lock(above, &options.txn_dir)?.is_some() {
                 let root = self.root(above, options)?;
                 if root.stat(&root.in_txn_dir(JOURNAL))?.is_some() || pointer::read(&root)?.is_some() {
                     unfinished.insert(above.to_owned());
@@ -207,20 +210,23 @@ impl RootSource {
         }
         let mut locks = Vec::new();
         for root in roots {
-            let name = root.full_path(&root.in_txn_dir(LOCK));
-            locks.push((Lock::open(&name)?, LockMode::Exclusive));
-            locks.extend(ancestor_locks(&root.path, &options.txn_dir)?);
+            locks.push((open_lock(root)?, LockMode::Exclusive));
+            locks.extend(ancestors::locks(&root.path, &options.txn_dir)?);
         }
         let locks: Vec<_> = locks.iter().map(|(lock, mode)| (lock, *mode)).collect();
         acquire_all(&locks, &options.wait)
     }
 }
 
-/// The locks of the roots above a root. They exclude transactions of the outer root.
-pub(crate) fn ancestor_locks(path: &Path, txn_dir: &RelPath) -> Result<Vec<(Lock, LockMode)>> {
-    let lock_of = |above: &Path| Lock::open_existing(&above.join(txn_dir.as_path()).join(LOCK));
-    let found = path.ancestors().skip(1).filter_map(|above| lock_of(above).transpose());
-    found.map(|lock| lock.map(|lock| (lock, LockMode::Shared))).collect()
+/// Opens the lock of a root, relative to a handle of the folder, so that a transaction folder that
+/// was swapped for a symlink gets no lock file elsewhere.
+fn open_lock(root: &Root) -> Result<Lock> {
+    let disk = Disk::open_for_lookup(&root.path).map_err(Error::io(Step::OpenLock, &root.path))?;
+    let found = disk.stat(&RelPath::root()).map_err(Error::io(Step::OpenLock, &root.path))?;
+    if found.map(|stat| stat.id) != root.stat(&RelPath::root())?.map(|stat| stat.id) {
+        return Err(Error::FolderMoved { folder: root.path.clone() });
+    }
+    Lock::open_below(Arc::new(disk), &root.path, &root.in_txn_dir(LOCK))
 }
 
 /// Name of the lock file in the transaction folder.

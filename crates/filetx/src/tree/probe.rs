@@ -65,13 +65,14 @@ fn obstacle(change: &Change, folder: &Restrictions, target: &Restrictions) -> Op
         TargetState::Folder { .. } => matches!(change.before, Observed::Folder { .. }),
         TargetState::Absent | TargetState::Symlink { .. } => false,
     };
-    match target.other_owner {
+    let owner_of = |found: &Restrictions| found.other_owner.filter(|_| !found.acts_as_owner);
+    match owner_of(target) {
         _ if change.before == Observed::Absent => None,
         _ if flag(target).is_some() => flag(target),
         Some(owner) if is_mode_only => Some(Obstacle::OtherOwner { owner }),
         _ if is_mode_only => None,
         _ if folder.is_append_only => Some(Obstacle::FolderAppendOnly),
-        Some(owner) if folder.is_sticky && folder.other_owner.is_some() => {
+        Some(owner) if folder.is_sticky && owner_of(folder).is_some() => {
             Some(Obstacle::StickyFolder { owner })
         }
         _ => None,

@@ -15,9 +15,10 @@ use crate::lock::{Guard, Lock, LockMode, Wait, acquire_all};
 use crate::own::state;
 use crate::path::{ToTxPath, TxPath};
 use crate::root::Root;
-use crate::tree::{LOCK, StorageResolver, ancestor_locks, changed_roots, done_name, read_record};
+use crate::tree::{StorageResolver, ancestors, changed_roots, done_name, read_record};
 use crate::tx::change::{Observed, PathState};
 use crate::tx::view::{ContentReader, Overlay, View};
+use crate::txn_dir;
 use crate::{Disk, Error, RelPath, Result, Step};
 
 /// Files as of one commit. Writers of the root wait while a snapshot exists.
@@ -54,8 +55,8 @@ impl Snapshot {
     #[track_caller]
     pub fn of_tree(path: &Path, txn_dir: &RelPath, wait: &Wait) -> Result<Self> {
         let path = path.canonicalize().map_err(Error::io(Step::Inspect, path))?;
-        let mut locks = ancestor_locks(&path, txn_dir)?;
-        let own = Lock::open_existing(&path.join(txn_dir.as_path()).join(LOCK))?;
+        let mut locks = ancestors::locks(&path, txn_dir)?;
+        let own = ancestors::reader_lock(&path, txn_dir)?;
         locks.extend(own.map(|lock| (lock, LockMode::Shared)));
         let guards = lock_shared(&locks, wait)?;
         Self::start_tree(&path, txn_dir, &|path| Disk::open(path).map(|disk| Arc::new(disk) as _), guards)
@@ -74,7 +75,9 @@ impl Snapshot {
     ) -> Result<Self> {
         let open = |path: &Path| -> Result<Root> {
             let storage = find(path).map_err(Error::io(Step::Inspect, path))?;
-            Ok(Root { storage, path: path.to_owned(), txn_dir: txn_dir.clone() })
+            let root = Root { storage, path: path.to_owned(), txn_dir: txn_dir.clone() };
+            txn_dir::check_owner(&root)?;
+            Ok(root)
         };
         let root = open(path)?;
         let mut overlay = Overlay::default();

@@ -9,6 +9,7 @@ mod folders;
 mod locks;
 mod obstacles;
 mod operations;
+mod owners;
 mod place;
 mod refusals;
 mod snapshots;
