@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use filetx::ErrorKind;
-use store::{Actor, ChangesetId, Outcome, PlanId};
+use store::{Actor, ChangesetId, Outcome, PlanId, Resource};
 
 use crate::{Conflict, Drift, Machine, ModifiedFile, State, plural};
 
@@ -278,6 +278,15 @@ pub enum Error {
         /// The error of the parser.
         source: serde_json::Error,
     },
+    /// Something other than this program altered the plan in the store. The altered data was not
+    /// applied.
+    #[error("{} does not match the audit chain of plan {plan}: another program altered it; it was not applied", altered(*resource))]
+    Tampered {
+        /// The plan.
+        plan: PlanId,
+        /// The altered row; `None` if the chain itself is broken.
+        resource: Option<Resource>,
+    },
     /// The plan has work that was not applied.
     #[error("plan {plan} is {state} and has {}", plural(*changesets, "unapplied changeset"))]
     Unapplied {
@@ -326,6 +335,7 @@ impl Error {
             Self::OtherMachine { .. } => (ErrorKind::Conflict, "other-machine"),
             Self::ApplyIncomplete { .. } => (ErrorKind::OutcomeUnknown, "apply-incomplete"),
             Self::Intent { .. } => (ErrorKind::Error, "plan-intent"),
+            Self::Tampered { .. } => (ErrorKind::Error, "tampered"),
             Self::Unapplied { .. } => (ErrorKind::Conflict, "unapplied"),
         }
     }
@@ -391,6 +401,11 @@ fn action(to: State) -> &'static str {
         State::Cancelled => "be cancelled",
         State::Undone => "be undone",
     }
+}
+
+/// Names a row that was altered.
+fn altered(resource: Option<Resource>) -> String {
+    resource.map_or_else(|| "an audit record".to_owned(), |resource| resource.to_string())
 }
 
 /// Names the only path, or the first of several.
@@ -464,6 +479,7 @@ mod tests {
             Error::Files { source: Box::new(bad_path()) },
             Error::ApplyIncomplete { plan, source: Box::new(bad_path()) },
             Error::Intent { plan, source: serde_json::from_str::<u8>("x").unwrap_err() },
+            Error::Tampered { plan, resource: Some(Resource::Changeset(changeset)) },
             Error::Unapplied { plan, state: State::Ready, changesets: 1 },
         ]
     }

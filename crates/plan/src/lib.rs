@@ -35,6 +35,7 @@ mod selection;
 mod service;
 mod state;
 mod sync;
+mod tampering;
 mod timeline;
 mod undo;
 

@@ -104,7 +104,7 @@ mod transfer;
 
 pub use audit::record::{AuditQuery, AuditRecord, Body, GENESIS, Head, checkpoint, export};
 pub use audit::snapshot::PlanSnapshot;
-pub use audit::verify::{AuditReport, Fault, Finding, verify};
+pub use audit::verify::{AuditReport, Fault, Finding, matches_digest, verify, verify_plan};
 pub use error::{Cause, Error, Outcome, Result};
 pub use group_commit::WriterCounts;
 pub use model::blob::{

@@ -17,6 +17,8 @@ pub const PATH_BYTES_MAX: usize = 4096;
 pub const ROOTS_MAX: usize = 64;
 /// Bytes of the JSON of a detail or note.
 pub const DETAIL_BYTES_MAX: usize = 1 << 20;
+/// Bytes of the JSON of an audit record.
+pub const BODY_BYTES_MAX: usize = 4 << 20;
 /// Bytes of the reason for abandoning a changeset.
 pub const REASON_BYTES_MAX: usize = 4096;
 /// Nodes in one call.
@@ -41,12 +43,23 @@ pub const LEASE_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 pub const GRACE: Duration = Duration::from_secs(24 * 60 * 60);
 /// Default time for which a call waits for other processes.
 pub const TIMEOUT: Duration = Duration::from_secs(30);
+/// Default time for which a call waits for a server that is not reachable.
+pub const WAIT: Duration = Duration::from_secs(30);
 
 /// Serializes a detail or note, within its limit.
 pub(crate) fn json_text(value: &Value) -> Result<String> {
+    limited(value, "bytes of a detail or note", DETAIL_BYTES_MAX)
+}
+
+/// Serializes the body of an audit record, within its limit.
+pub(crate) fn body_text(value: &Value) -> Result<String> {
+    limited(value, "bytes of an audit record", BODY_BYTES_MAX)
+}
+
+fn limited(value: &Value, what: &'static str, limit: usize) -> Result<String> {
     let text = value.to_string();
-    if text.len() > DETAIL_BYTES_MAX {
-        return Err(Error::Limit { what: "bytes of a detail or note", limit: DETAIL_BYTES_MAX as u64 });
+    if text.len() > limit {
+        return Err(Error::Limit { what, limit: limit as u64 });
     }
     Ok(text)
 }

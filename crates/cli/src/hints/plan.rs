@@ -58,6 +58,7 @@ pub(super) fn hint(error: &E) -> Option<String> {
         E::Unapplied { plan, .. } => {
             format!("agents plan apply {plan}\nagents plan prune {plan} --force  # discards its changes")
         }
+        E::Tampered { .. } => "agents audit verify  # then restore the store from a backup".to_owned(),
         E::ForeignChangeset { plan, .. } => format!("agents changeset list {plan}"),
         _ => return None,
     })

@@ -84,6 +84,7 @@ impl Plans {
     #[track_caller]
     pub fn apply(&self, host: &Host, plan: &Plan, request: &ApplyRequest) -> Result<Report> {
         let _span = tracing::info_span!("plan", id = %plan.id, doing = "apply").entered();
+        self.check_untampered(plan.id)?;
         if request.dry_run {
             return self.preview(host, plan, request);
         }

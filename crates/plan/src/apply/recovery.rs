@@ -154,7 +154,11 @@ impl Plans {
         let (targets, unstored) = self.logged_targets(plan, intent.target_log)?;
         let inspected = match transaction {
             Some(_) => None,
-            None => Some(inspect(&plan.roots, &targets, trees)?),
+            None => {
+                // The files get their contents from the store.
+                self.check_untampered(plan.id)?;
+                Some(inspect(&plan.roots, &targets, trees)?)
+            }
         };
         if inspected.as_ref().is_some_and(|inspected| inspected.applied.is_empty()) {
             return roll_back();

@@ -38,7 +38,8 @@ impl Plans {
             let key = PathKey::of(&entry);
             (key, Target { before: entry.before, after: entry.after, ..Target::default() })
         };
-        Ok((self.entries(changeset)?.into_iter().map(target).collect(), UnstoredBlobs::default()))
+        let entries = self.closed_entries(&self.changeset(changeset)?)?;
+        Ok((entries.into_iter().map(target).collect(), UnstoredBlobs::default()))
     }
 
     /// Logs the targets of an apply. The plan is *applying*, so no other changeset of it is open.

@@ -15,7 +15,8 @@ impl Plans {
     /// the order of the plan, each after those that it builds on; all others come in the order in
     /// which they were started. `selection.paths` has no effect.
     ///
-    /// A selected changeset of another plan is [`Error::ForeignChangeset`] ([chg-foreign]).
+    /// A selected changeset of another plan is [`Error::ForeignChangeset`] ([chg-foreign]). Entries
+    /// that differ from those with which their changeset was sealed are [`Error::Tampered`].
     pub fn deltas(&self, plan: PlanId, selection: &Selection) -> Result<Vec<ChangesetDelta>> {
         let changesets = self.changesets(plan)?;
         let is_ours = |id: &ChangesetId| changesets.iter().any(|changeset| changeset.id == *id);
@@ -30,8 +31,9 @@ impl Plans {
         for changeset in order.sort(changesets) {
             if changeset.status == Status::Sealed && selection.matches(&changeset.actor, changeset.id) {
                 let builds_on = order.builds_on(&changeset).to_vec();
+                let entries = self.closed_entries(&changeset)?;
                 let author = Attribution { actor: changeset.actor, changeset: changeset.id };
-                deltas.push(ChangesetDelta { builds_on, ..fold(author, &self.entries(changeset.id)?) });
+                deltas.push(ChangesetDelta { builds_on, ..fold(author, &entries) });
             }
         }
         Ok(deltas)

@@ -86,6 +86,7 @@ impl Plans {
     #[track_caller]
     pub fn undo(&self, host: &Host, plan: &Plan, request: &UndoRequest) -> Result<Report> {
         let id = plan.id;
+        self.check_untampered(id)?;
         let mut plan = plan.clone();
         let mut recovered = Vec::new();
         if !request.dry_run {

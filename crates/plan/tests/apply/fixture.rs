@@ -10,8 +10,8 @@ use plan::{
 use tempfile::TempDir;
 use testkit::folder::{Tree, scratch, tree_without};
 
-use crate::support::folder_of_each_engine;
 pub(crate) use crate::support::{actor, bytes, open, write, write_with_mode};
+use crate::support::{database_of, folder_of_each_engine};
 
 pub(crate) struct Fixture {
     pub folder: TempDir,
@@ -113,6 +113,26 @@ impl Fixture {
         let mut request = UndoRequest::by(&actor("bob"));
         change(&mut request);
         self.plans.undo(&self.host, &self.plans.get(plan)?, &request)
+    }
+
+    /// Changes rows of the store as another program; at least one.
+    pub(crate) fn tamper(&self, sql: &str) {
+        let changed = match database_of(self.folder.path()) {
+            None => {
+                let edit = rusqlite::Connection::open(self.folder.path().join("state.db")).unwrap();
+                edit.execute(sql, []).unwrap()
+            }
+            Some(url) => {
+                let server = testkit::postgres::server().unwrap();
+                let sql = format!(
+                    "SET search_path = agents; WITH done AS ({sql} RETURNING 1) SELECT count(*) FROM done"
+                );
+                let (address, _) = url.split_once('?').unwrap();
+                let (_, database) = address.rsplit_once('/').unwrap();
+                server.sql(database, &sql).parse().unwrap()
+            }
+        };
+        assert!(changed > 0, "{sql}");
     }
 
     pub(crate) fn state(&self, plan: PlanId) -> State {

@@ -21,6 +21,7 @@ mod prune;
 mod recovery;
 mod selection;
 mod sim;
+mod tampering;
 mod undo;
 mod verification;
 

@@ -25,11 +25,16 @@ pub(crate) fn folder_of_each_engine(test: &str) -> Vec<TempDir> {
     folders
 }
 
+/// Returns the URL of the database that a folder names.
+pub(crate) fn database_of(folder: &Path) -> Option<String> {
+    std::fs::read_to_string(folder.join(URL)).ok()
+}
+
 /// Opens the plans of the store in a folder, or of the database that the folder names.
 pub(crate) fn open(folder: &Path) -> Plans {
-    Plans::open(match std::fs::read_to_string(folder.join(URL)) {
-        Ok(url) => Arc::new(PostgresStore::open(&url).unwrap()),
-        Err(_) => Arc::new(SqliteStore::open(&folder.join("state.db")).unwrap()),
+    Plans::open(match database_of(folder) {
+        Some(url) => Arc::new(PostgresStore::open(&url).unwrap()),
+        None => Arc::new(SqliteStore::open(&folder.join("state.db")).unwrap()),
     })
 }
 

@@ -1,8 +1,8 @@
 //! A record on its way into an audit chain, and the answer that an earlier record holds.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::limits::json_text;
+use crate::limits::{body_text, json_text};
 use crate::{AuditRecord, Body, ChainHash, GENESIS, PlanId, RequestId, Resource, Result, Time, Version};
 
 /// A record that has no position in its chain yet.
@@ -17,6 +17,8 @@ pub(crate) struct PendingRecord<'a> {
 impl PendingRecord<'_> {
     /// Makes the record that follows this head of the chain.
     pub(crate) fn chain_onto(&self, (sequence, previous): (u64, ChainHash), at: Time) -> Result<AuditRecord> {
+        // A note has the limit of a detail.
+        json_text(&self.body["note"])?;
         let mut record = AuditRecord {
             plan: self.plan,
             sequence: sequence + 1,
@@ -24,7 +26,7 @@ impl PendingRecord<'_> {
             request: self.request,
             kind: self.kind.to_owned(),
             actor: self.actor.to_owned(),
-            body: Body(json_text(&self.body)?),
+            body: Body(body_text(&self.body)?),
             previous,
             hash: GENESIS,
         };
@@ -47,4 +49,24 @@ pub(crate) fn recorded_version(
     };
     let same = record.plan == plan && record.kind == kind && body[what] == id.as_str() && body["to"] == to;
     body["version"].as_u64().filter(|_| same).map(Version)
+}
+
+/// Hashes the detail of a plan or node, for the record that sets it: BLAKE3 over its JSON without
+/// spaces and with sorted keys.
+pub(crate) fn detail_digest(detail: &Value) -> ChainHash {
+    ChainHash::of(sorted(detail).to_string().as_bytes())
+}
+
+/// Sorts the keys: a program that uses this crate may choose maps in the order of insertion.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
+        Value::Object(fields) => {
+            let mut fields: Vec<(&String, &Value)> = fields.iter().collect();
+            fields.sort_by_key(|(key, _)| *key);
+            let fields = fields.into_iter().map(|(key, value)| (key.clone(), sorted(value)));
+            Value::Object(fields.collect::<Map<_, _>>())
+        }
+        value => value.clone(),
+    }
 }

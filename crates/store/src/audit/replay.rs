@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use crate::audit::append::detail_digest;
 use crate::{AuditRecord, ChainHash, ChangesetId, Fault, PlanSnapshot, Resource, Status};
 
 /// The rows that the records applied so far imply.
@@ -53,6 +54,8 @@ impl Replay {
         let Ok(body) = serde_json::from_str::<Value>(&record.body.0) else { return };
         let (actor, at) = (Some(json!(record.actor)), Some(json!(record.at)));
         let from_body = |field: &str| body.get(field).cloned();
+        // A step that keeps the detail has none.
+        let detail = |body: &Value| body.get("detail_digest").filter(|digest| !digest.is_null()).cloned();
         let changed = [("changed_by", actor.clone()), ("changed_at", at.clone())];
         let plan = Resource::Plan(record.plan);
         match record.kind.as_str() {
@@ -65,6 +68,7 @@ impl Replay {
                     [("created_by", actor), ("created_at", at), ("version", Some(json!(1)))],
                 );
                 self.set(record, plan, changed);
+                self.set(record, plan, [("detail_digest", detail(&body))]);
             }
             // All its rows are gone, until it is created again.
             "plan.removed" => self.rows.clear(),
@@ -73,7 +77,7 @@ impl Replay {
                     let Some(node) = id(created, "node").map(Resource::Node) else { continue };
                     let fields = ["name", "state"].map(|field| (field, created.get(field).cloned()));
                     self.set(record, node, fields);
-                    self.set(record, node, [("version", Some(json!(1)))]);
+                    self.set(record, node, [("version", Some(json!(1))), ("detail_digest", detail(created))]);
                     self.set(record, node, changed.clone());
                 }
             }
@@ -81,6 +85,7 @@ impl Replay {
                 let Some(node) = id(&body, "node").map(Resource::Node) else { return };
                 self.set(record, node, [("state", from_body("to")), ("version", from_body("version"))]);
                 self.set(record, node, changed);
+                self.set(record, node, [("detail_digest", detail(&body))]);
             }
             "changeset.started" => {
                 let Some(changeset) = id(&body, "changeset").map(Resource::Changeset) else { return };
@@ -100,6 +105,7 @@ impl Replay {
             _ if body["plan"] == json!(record.plan) => {
                 self.set(record, plan, [("state", from_body("to")), ("version", from_body("version"))]);
                 self.set(record, plan, changed);
+                self.set(record, plan, [("detail_digest", detail(&body))]);
             }
             _ => {}
         }
@@ -129,8 +135,8 @@ impl Replay {
             differences.push(Difference { sequence, resource: *resource, fault: Fault::Unreadable });
         }
         let PlanSnapshot { plan, nodes, changesets, .. } = snapshot;
-        let plan = plan.iter().map(|plan| (Resource::Plan(plan.id), json_of(plan)));
-        let nodes = nodes.iter().map(|node| (Resource::Node(node.id), json_of(node)));
+        let plan = plan.iter().map(|plan| (Resource::Plan(plan.id), with_digest(plan, &plan.detail)));
+        let nodes = nodes.iter().map(|node| (Resource::Node(node.id), with_digest(node, &node.detail)));
         let changesets = changesets.iter().map(|one| (Resource::Changeset(one.id), json_of(one)));
         for (resource, found) in plan.chain(nodes).chain(changesets) {
             let Some(row) = self.rows.remove(&resource) else {
@@ -169,6 +175,13 @@ impl RowState {
         let digest = serde_json::from_value(digest.clone()).ok()?;
         Some(ClosedChangeset { sequence: *sequence, changeset, entries: entries.as_u64()?, digest })
     }
+}
+
+/// Adds the digest of the detail, which records have in place of the detail.
+fn with_digest(row: &impl Serialize, detail: &Value) -> Value {
+    let mut row = json_of(row);
+    row["detail_digest"] = json!(detail_digest(detail));
+    row
 }
 
 fn json_of(row: &impl Serialize) -> Value {

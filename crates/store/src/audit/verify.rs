@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use crate::audit::replay::{ClosedChangeset, Difference, Replay};
 use crate::limits::PAGE_MAX;
 use crate::{
-    AuditQuery, AuditRecord, ChainHash, Error, GENESIS, Head, PlanId, PlanSnapshot, Resource, Result, Store,
-    export,
+    AuditQuery, AuditRecord, ChainHash, ChangeEntry, Changeset, Error, GENESIS, Head, PlanId, PlanSnapshot,
+    Resource, Result, Status, Store, export,
 };
 
 /// A fault at one record of a chain.
@@ -78,31 +78,65 @@ pub fn verify(store: &dyn Store, checkpoint: &[Head]) -> Result<AuditReport> {
     heads.extend(gone.map(|seen| Head { plan: seen.plan, sequence: 0, hash: GENESIS }));
     let mut report = AuditReport::default();
     for head in heads {
-        let seen: Vec<Head> = checkpoint.iter().filter(|seen| seen.plan == head.plan).copied().collect();
-        // Rows before records: a record that is appended later is not compared with the rows.
-        let snapshot = snapshot(store, head.plan)?;
-        let head = snapshot.as_ref().map_or(head, |snapshot| snapshot.head);
-        let mut chain = Chain { expected: [vec![head], seen].concat(), last: (0, GENESIS) };
-        let (mut fault, replay) = chain.read(store)?;
+        let (first, records) = verify_chain(store, head, checkpoint, Entries::Read)?;
         report.chains += 1;
-        report.records += chain.last.0 + u64::from(fault.is_some());
-        if fault.is_none() {
-            fault = chain.end().or(chain.past_head(store)?);
-        }
-        let first = match (fault, snapshot) {
-            (Some((sequence, fault)), _) => Some((sequence, fault, None)),
-            (None, None) => Some((head.sequence, Fault::Unreadable, None)),
-            (None, Some(snapshot)) => {
-                let first = first_difference(store, head.plan, replay, &snapshot)?;
-                first.map(|Difference { sequence, resource, fault }| (sequence, fault, Some(resource)))
-            }
-        };
-        let finding = |(sequence, fault, resource)| Finding { plan: head.plan, sequence, fault, resource };
-        report.findings.extend(first.map(finding));
+        report.records += records;
+        report.findings.extend(first);
     }
     let orphan = |(plan, sequence)| Finding { plan, sequence, fault: Fault::Orphan, resource: None };
     report.findings.extend(store.orphan_records()?.into_iter().map(orphan));
     Ok(report)
+}
+
+/// Verifies the chain and the rows of one plan. The entries of its changesets are not read: a caller
+/// that reads them compares them with the digest of their changeset ([`matches_digest`]).
+pub fn verify_plan(store: &dyn Store, plan: PlanId) -> Result<Option<Finding>> {
+    let (first, _) = verify_chain(store, Head { plan, sequence: 0, hash: GENESIS }, &[], Entries::Skip)?;
+    Ok(first)
+}
+
+/// Returns whether these are the entries with which a changeset was closed. An open changeset has
+/// any.
+pub fn matches_digest(changeset: &Changeset, entries: &[ChangeEntry]) -> bool {
+    let digest = || entries.iter().fold(GENESIS, |digest, entry| entry.digest(digest));
+    changeset.status == Status::Open
+        || entries.len() as u64 == changeset.entries && digest() == changeset.digest
+}
+
+/// Whether a verification reads the entries of closed changesets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Entries {
+    Read,
+    Skip,
+}
+
+/// Verifies one chain and the rows of its plan. Returns the first fault and the number of records.
+fn verify_chain(
+    store: &dyn Store,
+    head: Head,
+    checkpoint: &[Head],
+    entries: Entries,
+) -> Result<(Option<Finding>, u64)> {
+    let seen: Vec<Head> = checkpoint.iter().filter(|seen| seen.plan == head.plan).copied().collect();
+    // Rows before records: a record that is appended later is not compared with the rows.
+    let snapshot = snapshot(store, head.plan)?;
+    let head = snapshot.as_ref().map_or(head, |snapshot| snapshot.head);
+    let mut chain = Chain { expected: [vec![head], seen].concat(), last: (0, GENESIS) };
+    let (mut fault, replay) = chain.read(store)?;
+    let records = chain.last.0 + u64::from(fault.is_some());
+    if fault.is_none() {
+        fault = chain.end().or(chain.past_head(store)?);
+    }
+    let first = match (fault, snapshot) {
+        (Some((sequence, fault)), _) => Some((sequence, fault, None)),
+        (None, None) => Some((head.sequence, Fault::Unreadable, None)),
+        (None, Some(snapshot)) => {
+            let first = first_difference(store, head.plan, replay, &snapshot, entries)?;
+            first.map(|Difference { sequence, resource, fault }| (sequence, fault, Some(resource)))
+        }
+    };
+    let finding = |(sequence, fault, resource)| Finding { plan: head.plan, sequence, fault, resource };
+    Ok((first.map(finding), records))
 }
 
 /// Reads the rows of a plan; `None` when even their ids are unreadable.
@@ -119,9 +153,10 @@ fn first_difference(
     plan: PlanId,
     replay: Replay,
     snapshot: &PlanSnapshot,
+    entries: Entries,
 ) -> Result<Option<Difference>> {
     let (first, closed) = replay.compare(snapshot);
-    for closed in closed {
+    for closed in closed.into_iter().filter(|_| entries == Entries::Read) {
         let ClosedChangeset { sequence, changeset, .. } = closed;
         if first.is_some_and(|first| first.sequence <= sequence) {
             break;

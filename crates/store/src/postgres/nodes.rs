@@ -7,7 +7,7 @@ use super::columns::{self, Json, params};
 use super::engine::failure::EngineResult;
 use super::engine::transaction::{Transaction, found};
 use super::{audit, leases, plans};
-use crate::audit::append::{PendingRecord, recorded_version};
+use crate::audit::append::{PendingRecord, detail_digest, recorded_version};
 use crate::limits::{NODES_MAX, json_text};
 use crate::{
     Actor, Error, NewNode, Node, NodeId, NodeStep, NodeStore, PlanId, PostgresStore, Resource, Result,
@@ -61,7 +61,8 @@ async fn create(
                 params![new.id, plan, new.name, new.state, json_text(&new.detail)?, *actor, transaction.now],
             )
             .await?;
-        made.push(json!({"node": new.id, "name": new.name, "state": new.state}));
+        let digest = detail_digest(&new.detail);
+        made.push(json!({"node": new.id, "name": new.name, "state": new.state, "detail_digest": digest}));
     }
     if made.is_empty() {
         return Ok(());
@@ -139,7 +140,8 @@ async fn change_state(transaction: &Transaction<'_>, step: &NodeStep) -> EngineR
     }
     let version = Version(step.version.0 + 1);
     let body = json!({
-        "node": step.node, "name": node.name, "from": step.from, "to": step.to, "version": version, "note": step.note
+        "node": step.node, "name": node.name, "from": step.from, "to": step.to, "version": version, "note": step.note,
+        "detail_digest": step.detail.as_ref().map(detail_digest)
     });
     let (request, actor) = (Some(step.request), step.actor.as_str());
     let record = PendingRecord { plan: node.plan, request, kind: "node.step", actor, body };

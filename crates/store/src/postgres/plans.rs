@@ -7,7 +7,7 @@ use super::columns::{self, Json, page, params};
 use super::engine::failure::EngineResult;
 use super::engine::transaction::{Transaction, found};
 use super::{audit, changesets, leases};
-use crate::audit::append::{PendingRecord, recorded_version};
+use crate::audit::append::{PendingRecord, detail_digest, recorded_version};
 use crate::limits::{CANDIDATES_MAX, json_text};
 use crate::model::id::{only, range_of_prefix};
 use crate::{
@@ -69,7 +69,10 @@ async fn create(transaction: &Transaction<'_>, new: &NewPlan) -> EngineResult<Pl
             ],
         )
         .await?;
-    let body = json!({"name": new.name, "state": new.state, "undo_of": new.undo_of, "roots": roots});
+    let body = json!({
+        "name": new.name, "state": new.state, "undo_of": new.undo_of, "roots": roots,
+        "detail_digest": detail_digest(&new.detail)
+    });
     let record =
         PendingRecord { plan: new.id, request: None, kind: "plan.created", actor: new.actor.as_str(), body };
     audit::append(transaction, record).await?;
@@ -199,7 +202,8 @@ async fn change_state(transaction: &Transaction<'_>, step: &PlanStep) -> EngineR
     }
     let version = Version(step.version.0 + 1);
     let body = json!({
-        "plan": step.plan, "from": step.from, "to": step.to, "version": version, "note": step.note
+        "plan": step.plan, "from": step.from, "to": step.to, "version": version, "note": step.note,
+        "detail_digest": step.detail.as_ref().map(detail_digest)
     });
     let (request, actor) = (Some(step.request), step.actor.as_str());
     let record = PendingRecord { plan: step.plan, request, kind: step.kind.as_str(), actor, body };

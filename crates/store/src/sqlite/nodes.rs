@@ -7,7 +7,7 @@ use super::audit;
 use super::columns::{Json, rows};
 use super::engine::failure::EngineResult;
 use super::{leases, plans};
-use crate::audit::append::{PendingRecord, recorded_version};
+use crate::audit::append::{PendingRecord, detail_digest, recorded_version};
 use crate::limits::{NODES_MAX, json_text};
 use crate::{
     Actor, Error, NewNode, Node, NodeId, NodeStep, NodeStore, PlanId, Resource, Result, SqliteStore, Time,
@@ -67,7 +67,8 @@ fn create(
                  VALUES (?1, ?2, ?3, ?4, 1, ?5, ?6, ?7)",
             )?
             .execute(params![new.id, plan, new.name, new.state, json_text(&new.detail)?, actor, now])?;
-        made.push(json!({"node": new.id, "name": new.name, "state": new.state}));
+        let digest = detail_digest(&new.detail);
+        made.push(json!({"node": new.id, "name": new.name, "state": new.state, "detail_digest": digest}));
     }
     if made.is_empty() {
         return Ok(());
@@ -148,7 +149,8 @@ fn change_state(connection: &Connection, now: Time, step: &NodeStep) -> EngineRe
     }
     let version = Version(step.version.0 + 1);
     let body = json!({
-        "node": step.node, "name": node.name, "from": step.from, "to": step.to, "version": version, "note": step.note
+        "node": step.node, "name": node.name, "from": step.from, "to": step.to, "version": version, "note": step.note,
+        "detail_digest": step.detail.as_ref().map(detail_digest)
     });
     let (request, actor) = (Some(step.request), step.actor.as_str());
     audit::append(

@@ -8,7 +8,7 @@ use super::audit;
 use super::columns::{Json, page, rows};
 use super::engine::failure::EngineResult;
 use super::{changesets, entries};
-use crate::audit::append::{PendingRecord, recorded_version};
+use crate::audit::append::{PendingRecord, detail_digest, recorded_version};
 use crate::limits::{CANDIDATES_MAX, json_text};
 use crate::model::id::{only, range_of_prefix};
 use crate::{
@@ -72,7 +72,10 @@ fn create(connection: &Connection, now: Time, new: &NewPlan) -> EngineResult<Pla
             new.actor,
             now
         ])?;
-    let body = json!({"name": new.name, "state": new.state, "undo_of": new.undo_of, "roots": roots});
+    let body = json!({
+        "name": new.name, "state": new.state, "undo_of": new.undo_of, "roots": roots,
+        "detail_digest": detail_digest(&new.detail)
+    });
     let record =
         PendingRecord { plan: new.id, request: None, kind: "plan.created", actor: new.actor.as_str(), body };
     audit::append(connection, now, record)?;
@@ -194,7 +197,8 @@ fn change_state(connection: &Connection, now: Time, step: &PlanStep) -> EngineRe
     }
     let version = Version(step.version.0 + 1);
     let body = json!({
-        "plan": step.plan, "from": step.from, "to": step.to, "version": version, "note": step.note
+        "plan": step.plan, "from": step.from, "to": step.to, "version": version, "note": step.note,
+        "detail_digest": step.detail.as_ref().map(detail_digest)
     });
     let record = PendingRecord {
         plan: step.plan,
