@@ -372,6 +372,16 @@ impl Error {
         )
     }
 
+    /// Tells whether the server of the store is lost for the moment: it cannot be reached, does not
+    /// answer, or became a standby. A later call may succeed.
+    pub fn is_outage(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } | Self::ReadOnly { .. } => true,
+            Self::Engine { source, .. } => crate::postgres::is_lost_server(source),
+            _ => false,
+        }
+    }
+
     /// Returns the outcome of the failed call.
     pub fn outcome(&self) -> Outcome {
         match self {

@@ -23,4 +23,5 @@ mod plans;
 mod snapshot;
 mod transfer;
 
+pub(crate) use engine::failure::is_lost_server;
 pub use options::{PostgresOptions, PostgresStore};

@@ -26,6 +26,7 @@ pub struct PostgresStore {
 #[derive(Clone)]
 pub struct PostgresOptions {
     timeout: Duration,
+    wait: Duration,
     sessions_max: usize,
     password: Option<String>,
     passfile: Option<PathBuf>,
@@ -33,7 +34,8 @@ pub struct PostgresOptions {
 
 impl Default for PostgresOptions {
     fn default() -> Self {
-        Self { timeout: limits::TIMEOUT, sessions_max: SESSIONS_MAX, password: None, passfile: None }
+        let (timeout, wait) = (limits::TIMEOUT, limits::WAIT);
+        Self { timeout, wait, sessions_max: SESSIONS_MAX, password: None, passfile: None }
     }
 }
 
@@ -41,6 +43,7 @@ impl fmt::Debug for PostgresOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PostgresOptions")
             .field("timeout", &self.timeout)
+            .field("wait", &self.wait)
             .field("sessions_max", &self.sessions_max)
             .field("passfile", &self.passfile)
             .finish_non_exhaustive()
@@ -48,10 +51,17 @@ impl fmt::Debug for PostgresOptions {
 }
 
 impl PostgresOptions {
-    /// Sets how long a call waits for other clients, and for a lost server to come back.
+    /// Sets how long a call waits for other clients.
     #[must_use]
     pub fn timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
+    }
+
+    /// Sets how long a call waits for a server that is restarting, full or replaced, opening the
+    /// store included.
+    #[must_use]
+    pub fn wait(self, wait: Duration) -> Self {
+        Self { wait, ..self }
     }
 
     /// Sets the maximum number of sessions with the server.
@@ -74,11 +84,13 @@ impl PostgresOptions {
 
     /// Opens the store, and creates its tables in the schema `agents` if they do not exist.
     /// Migrates tables of an older version. Refuses those of a newer version without touching them.
-    /// Fails at once if the server is unreachable.
+    /// Fails at once if the name of the server is unknown or access is denied.
     pub fn open(self, url: &str) -> Result<PostgresStore> {
         let passfile = self.passfile.map(PasswordFile);
         let server = ServerUrl::parse(url, self.password.as_deref(), passfile.as_ref())?;
-        Ok(PostgresStore { engine: Arc::new(Engine::open(server, self.sessions_max, self.timeout)?) })
+        Ok(PostgresStore {
+            engine: Arc::new(Engine::open(server, self.sessions_max, self.timeout, self.wait)?),
+        })
     }
 }
 

@@ -1,6 +1,8 @@
 //! Migrations from earlier versions: with all data, all or nothing.
 
-use store::{ChangesetStore, EntryStore, Outcome, PostgresStore, Transfer};
+use std::time::Duration;
+
+use store::{ChangesetStore, EntryStore, Outcome, PostgresOptions, PostgresStore, Transfer};
 use testkit::store_conformance::fixtures::*;
 
 use super::{open, server_or_skip};
@@ -43,6 +45,22 @@ fn older_tables_are_migrated_with_their_data() {
         newer.seal(id, epoch).unwrap();
         assert_eq!(store::verify(&newer, &[]).unwrap().findings, []);
     }
+}
+
+#[test]
+fn a_migration_may_take_longer_than_a_call_waits() {
+    let Some(server) = server_or_skip("postgres-slow-migration") else { return };
+    let database = server.database();
+    drop(open(server, &database));
+    server.sql(&database, TO_VERSION_3);
+    // Every statement that changes a table takes longer than the time limit of a call.
+    let slow =
+        "CREATE FUNCTION slow() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(3); END';
+                CREATE EVENT TRIGGER slow ON ddl_command_start EXECUTE FUNCTION slow()";
+    server.sql(&database, slow);
+    let options = PostgresOptions::default().timeout(Duration::from_secs(2));
+    let store = options.open(&server.url(&database)).unwrap();
+    assert_eq!(store.schema_version().unwrap(), 5);
 }
 
 #[test]

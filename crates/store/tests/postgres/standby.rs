@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 use std::{error, thread};
 
-use store::{ChangesetStore, EntryStore, Outcome, PostgresStore, Store};
+use store::{ChangesetStore, EntryStore, Outcome, PostgresOptions, PostgresStore, Store};
 use testkit::postgres::Server;
 use testkit::report::skipped;
 use testkit::store_conformance::fixtures::*;
@@ -35,7 +35,8 @@ fn a_standby_is_refused_and_the_primary_is_found() {
         Ok(pair) => pair,
         Err(reason) => return skipped("postgres-standby", &reason),
     };
-    let refused = PostgresStore::open(&standby.url(&database)).unwrap_err();
+    let options = PostgresOptions::default().wait(Duration::ZERO);
+    let refused = options.open(&standby.url(&database)).unwrap_err();
     assert_eq!((refused.code(), refused.outcome()), ("store-read-only", Outcome::Aborted), "{refused:?}");
     assert!(refused.to_string().ends_with("is read-only"), "{refused}");
     let cause = error::Error::source(&refused).unwrap();

@@ -11,6 +11,7 @@ use tokio::time::timeout_at;
 use tokio_postgres::{AsyncMessage, Client};
 
 use super::failure::{EngineResult, Failure};
+use super::hosts;
 use super::transaction::{COMMIT, Transaction};
 use super::url::ServerUrl;
 use crate::Outcome;
@@ -32,11 +33,9 @@ impl Connection {
         let client = {
             let warned = Arc::clone(&warned);
             runtime.block_on(async {
-                let connect = server.config.connect(server.tls.connect.clone());
-                let opened = timeout_at(deadline.into(), connect).await;
-                let opened = opened.map_err(|_| Failure::TimedOut(Outcome::Aborted))?;
+                let opened = hosts::connect(server, deadline).await;
                 let (client, mut connection) =
-                    opened.map_err(|error| Failure::ConnectFailed(Arc::new(error)))?;
+                    opened.map_err(|errors| Failure::ConnectFailed(Arc::new(errors)))?;
                 tokio::spawn(poll_fn(move |context| {
                     loop {
                         match connection.poll_message(context) {

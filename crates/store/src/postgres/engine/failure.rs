@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio_postgres::error::{Severity, SqlState};
 
+use super::hosts::{ConnectFault, HostErrors};
 use crate::{Cause, Error, Outcome};
 
 /// A failed transaction.
@@ -21,7 +22,7 @@ pub(crate) enum Failure {
     /// A row has values that this program does not write.
     Unreadable(Cause),
     /// No session could be opened.
-    ConnectFailed(Arc<tokio_postgres::Error>),
+    ConnectFailed(Arc<HostErrors>),
     /// No answer came in time.
     TimedOut(Outcome),
 }
@@ -82,10 +83,11 @@ impl Failure {
     pub(crate) fn retry_decision(&self) -> RetryDecision {
         match self {
             Self::LostRace => RetryDecision::Now,
-            Self::Server(error, _) | Self::ConnectFailed(error) => match error.as_db_error() {
+            Self::Server(error, _) => match error.as_db_error() {
                 Some(error) => retry_decision(error.code()),
                 None => RetryDecision::Later,
             },
+            Self::ConnectFailed(errors) => errors.retry_decision(),
             Self::Refused(_) | Self::Unreadable(_) | Self::TimedOut(_) => RetryDecision::Never,
         }
     }
@@ -97,7 +99,9 @@ impl Failure {
             Self::Refused(error) => error,
             Self::Unreadable(source) => Error::Damaged { path, action, source },
             Self::LostRace | Self::TimedOut(Outcome::Aborted) => Error::Busy { path, action, waited },
-            Self::TimedOut(Outcome::Unknown) => Error::Stopped { path },
+            Self::TimedOut(outcome @ Outcome::Unknown) => {
+                Error::Engine { path, action, outcome, source: Arc::new(NoAnswer(waited)) }
+            }
             Self::ConnectFailed(source) => connect_error(location, source),
             Self::Server(source, outcome) => match source.as_db_error().map(|error| error.code()) {
                 Some(code) if is_wait(code) && outcome == Outcome::Aborted => {
@@ -129,7 +133,7 @@ pub(crate) enum RetryDecision {
     Later,
 }
 
-fn retry_decision(code: &SqlState) -> RetryDecision {
+pub(crate) fn retry_decision(code: &SqlState) -> RetryDecision {
     const NOW: &[SqlState] = &[
         SqlState::T_R_DEADLOCK_DETECTED,
         SqlState::T_R_SERIALIZATION_FAILURE,
@@ -168,31 +172,27 @@ fn is_wait(code: &SqlState) -> bool {
 }
 
 /// Reports a failure to open a session.
-fn connect_error(location: &Path, source: Arc<tokio_postgres::Error>) -> Error {
+fn connect_error(location: &Path, source: Arc<HostErrors>) -> Error {
     let path = location.to_owned();
-    let Some(error) = source.as_db_error() else {
-        return match () {
-            () if is_read_only(&source) => Error::ReadOnly { path, source },
-            // The server asks for a password, and there is none.
-            () if source.to_string().starts_with("invalid configuration") => Error::Denied { path, source },
-            () => Error::Unreachable { path, source },
-        };
-    };
-    if retry_decision(error.code()) == RetryDecision::Later {
-        Error::Unreachable { path, source }
-    } else {
-        Error::Denied { path, source }
+    match source.fault() {
+        ConnectFault::Unreachable => Error::Unreachable { path, source },
+        ConnectFault::Denied => Error::Denied { path, source },
+        ConnectFault::ReadOnly => Error::ReadOnly { path, source },
     }
 }
 
-/// Detects a server without a writable session: the driver has no code for it, only this cause.
-fn is_read_only(error: &tokio_postgres::Error) -> bool {
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = std::error::Error::source(error);
-    while let Some(found) = cause {
-        if let Some(found) = found.downcast_ref::<std::io::Error>() {
-            return found.to_string().contains("does not allow writes");
-        }
-        cause = found.source();
-    }
-    false
+/// Tells whether the cause of an error is a lost server.
+pub(crate) fn is_lost_server(cause: &Cause) -> bool {
+    let cause: &(dyn std::error::Error + 'static) = &**cause;
+    let is_lost = |error: &tokio_postgres::Error| {
+        error.as_db_error().is_none_or(|error| retry_decision(error.code()) == RetryDecision::Later)
+    };
+    cause.is::<NoAnswer>()
+        || cause.is::<HostErrors>()
+        || cause.downcast_ref::<tokio_postgres::Error>().is_some_and(is_lost)
 }
+
+/// The server did not answer in time.
+#[derive(Debug, thiserror::Error)]
+#[error("the server does not answer (waited {:.1} s)", .0.as_secs_f64())]
+pub(crate) struct NoAnswer(pub(crate) Duration);

@@ -17,8 +17,21 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0005.sql"),
 ];
 
+/// Returns whether the tables have the newest version. Refuses a newer one.
+pub(crate) async fn is_current(
+    transaction: &Transaction<'_>,
+    migrations: &[&str],
+    location: &Path,
+) -> EngineResult<bool> {
+    let supported = i64::try_from(migrations.len()).unwrap_or(i64::MAX);
+    match version(transaction).await? {
+        Some(found) if found > supported => Err(newer(location, found, supported).into()),
+        found => Ok(found == Some(supported)),
+    }
+}
+
 /// Applies the missing migrations, all or none. Does not touch tables of another program or a newer
-/// version.
+/// version. Waits for locks as every call does, and for its own statements as long as the caller.
 pub(crate) async fn migrate(
     transaction: &Transaction<'_>,
     migrations: &[&str],
@@ -38,6 +51,7 @@ pub(crate) async fn migrate(
     }
     // Readers of the version continue; other migrations wait here.
     transaction.batch("LOCK TABLE agents.versions IN EXCLUSIVE MODE").await?;
+    transaction.batch("SET LOCAL statement_timeout = 0").await?;
     let found = version(transaction).await?.unwrap_or(0);
     if found > supported {
         return Err(newer(location, found, supported).into());

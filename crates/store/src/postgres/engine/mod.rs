@@ -3,6 +3,7 @@
 pub(super) mod connection;
 pub(super) mod failure;
 pub(super) mod fast_path;
+pub(super) mod hosts;
 pub(super) mod migrate;
 pub(super) mod password;
 pub(super) mod pool;
@@ -13,12 +14,12 @@ pub(super) mod url;
 
 use std::fmt;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use self::connection::Connection;
-use self::failure::{EngineResult, Failure, RetryDecision};
+use self::failure::{EngineResult, Failure, NoAnswer, RetryDecision};
 use self::pool::Pool;
 use self::recorder::Recorder;
 use self::transaction::{Access, Transaction, begin_sql};
@@ -33,14 +34,19 @@ const PAUSE_MAX: Duration = Duration::from_millis(250);
 const STATEMENT_MAX: Duration = Duration::from_secs(5);
 /// Retries of a call that lost a race.
 const RACES_MAX: u32 = 100;
+/// Time limit of a migration, which may build an index of a large table.
+const MIGRATION_MAX: Duration = Duration::from_secs(60 * 60);
+/// Time in which a server that is only busy accepts another session.
+const PROBE: Duration = Duration::from_secs(2);
 
 pub(crate) struct Engine {
     pool: Pool,
     pub(crate) recorder: Recorder,
+    /// Time for which a call waits for other clients.
     timeout: Duration,
+    /// Time for which a call waits for a server that is not reachable.
+    wait: Duration,
     begin: [String; 2],
-    /// The server was reachable before, so it may come back.
-    was_reachable: AtomicBool,
     /// A forked child has the memory of its parent, but must not use its connections.
     process: u32,
 }
@@ -53,18 +59,34 @@ impl fmt::Debug for Engine {
 
 impl Engine {
     /// Opens the store and migrates its tables.
-    pub(crate) fn open(server: ServerUrl, sessions_max: usize, timeout: Duration) -> Result<Self> {
+    pub(crate) fn open(
+        server: ServerUrl,
+        sessions_max: usize,
+        timeout: Duration,
+        wait: Duration,
+    ) -> Result<Self> {
         let engine = Self {
             pool: Pool::new(server, sessions_max),
             recorder: Recorder::default(),
             timeout,
+            wait,
             begin: [Access::Read, Access::Write].map(|access| begin_sql(access, timeout)),
-            was_reachable: AtomicBool::new(false),
             process: std::process::id(),
         };
-        engine.transact(Access::Write, "open the store", false, async |transaction| {
-            migrate::migrate(transaction, migrate::MIGRATIONS, engine.location()).await
+        let is_current = engine.write("open the store", async |transaction| {
+            migrate::is_current(transaction, migrate::MIGRATIONS, engine.location()).await
         })?;
+        if !is_current {
+            engine.transact(
+                Access::Write,
+                "migrate the store",
+                MIGRATION_MAX,
+                false,
+                async |transaction| {
+                    migrate::migrate(transaction, migrate::MIGRATIONS, engine.location()).await
+                },
+            )?;
+        }
         Ok(engine)
     }
 
@@ -79,7 +101,7 @@ impl Engine {
         action: &'static str,
         work: impl AsyncFn(&Transaction<'_>) -> EngineResult<T>,
     ) -> Result<T> {
-        self.transact(Access::Write, action, false, work)
+        self.transact(Access::Write, action, self.timeout, false, work)
     }
 
     /// Runs a write that may already have taken effect if `in_doubt`.
@@ -89,7 +111,7 @@ impl Engine {
         in_doubt: bool,
         work: impl AsyncFn(&Transaction<'_>) -> EngineResult<T>,
     ) -> Result<T> {
-        self.transact(Access::Write, action, in_doubt, work)
+        self.transact(Access::Write, action, self.timeout, in_doubt, work)
     }
 
     /// Runs one statement as its own transaction, without retries.
@@ -101,7 +123,7 @@ impl Engine {
             return Err(Failure::TimedOut(Outcome::Aborted));
         }
         let deadline = Instant::now() + STATEMENT_MAX.min(self.timeout / 2);
-        self.with_session(deadline, |connection| connection.run_statement(deadline, work))
+        self.with_session(deadline, deadline, |connection| connection.run_statement(deadline, work))
     }
 
     /// Runs a read in one snapshot.
@@ -110,14 +132,16 @@ impl Engine {
         action: &'static str,
         work: impl AsyncFn(&Transaction<'_>) -> EngineResult<T>,
     ) -> Result<T> {
-        self.transact(Access::Read, action, false, work)
+        self.transact(Access::Read, action, self.timeout, false, work)
     }
 
-    /// Runs a transaction, with retries where they may help: every call is idempotent by its id.
+    /// Runs a transaction, with retries where they may help: every call is idempotent by its id. It
+    /// has `limit` to wait for other clients, each time that a server was reached.
     fn transact<T>(
         &self,
         access: Access,
         action: &'static str,
+        limit: Duration,
         mut in_doubt: bool,
         work: impl AsyncFn(&Transaction<'_>) -> EngineResult<T>,
     ) -> Result<T> {
@@ -125,29 +149,31 @@ impl Engine {
             return Err(Error::Stopped { path: self.location().to_owned() });
         }
         let started = Instant::now();
-        let deadline = started + self.timeout;
+        let (busy_until, lost_until) = (started + limit, started + self.wait);
         let mut cause = None;
         let mut tries = 0;
         loop {
             let begin = &self.begin[access as usize];
-            let attempt =
-                self.with_session(deadline, |connection| connection.transact(begin, deadline, &work));
+            let attempt = self.with_session(busy_until, busy_until.max(lost_until), |connection| {
+                connection.transact(begin, Instant::now() + limit, &work)
+            });
             let failure = match attempt {
                 Ok(value) => return Ok(value),
                 Err(failure) => failure,
             };
             in_doubt |= failure.outcome() == Outcome::Unknown;
             tries += 1;
-            let again = match failure.retry_decision() {
-                RetryDecision::Now => tries < RACES_MAX,
-                RetryDecision::Later => self.was_reachable.load(Ordering::Relaxed),
+            let (again, until) = match failure.retry_decision() {
+                RetryDecision::Now => (tries < RACES_MAX, busy_until),
+                RetryDecision::Later => (true, lost_until),
                 // A commit without an answer: a retry resolves the outcome.
-                RetryDecision::Never => failure.outcome() == Outcome::Unknown,
+                RetryDecision::Never => (failure.outcome() == Outcome::Unknown, lost_until),
             };
             let pause = (STEP * tries).min(PAUSE_MAX) + jitter();
-            if !again || Instant::now() + pause >= deadline {
+            if !again || Instant::now() + pause >= until {
                 // A timeout of the last attempt says less than the cause of the retries.
                 let failure = cause.filter(|_| matches!(failure, Failure::TimedOut(_))).unwrap_or(failure);
+                let failure = self.probed(failure);
                 let error = failure.into_error(self.location(), action, started.elapsed());
                 tracing::warn!(action, tries, outcome = ?error.outcome(), "store failed");
                 return Err(if in_doubt { with_unknown_outcome(error, action) } else { error });
@@ -160,14 +186,25 @@ impl Engine {
         }
     }
 
+    /// Distinguishes a server that does not answer from one that is busy.
+    fn probed(&self, failure: Failure) -> Failure {
+        if !matches!(failure, Failure::TimedOut(Outcome::Aborted)) {
+            return failure;
+        }
+        match Connection::open(self.pool.server(), Instant::now() + PROBE) {
+            Err(Failure::ConnectFailed(errors)) if errors.is_silent() => Failure::ConnectFailed(errors),
+            _ => failure,
+        }
+    }
+
     /// Runs something with a session, and returns the session to the pool unless it is broken.
     fn with_session<T>(
         &self,
         deadline: Instant,
+        connect_by: Instant,
         work: impl FnOnce(&Connection) -> EngineResult<T>,
     ) -> EngineResult<T> {
-        let connection = self.pool.take(deadline)?;
-        self.was_reachable.store(true, Ordering::Relaxed);
+        let connection = self.pool.take(deadline, connect_by)?;
         let result = work(&connection);
         let failure = result.as_ref().err();
         if failure.is_none_or(Failure::keeps_session) && !connection.is_closed() {
@@ -196,7 +233,9 @@ fn with_unknown_outcome(error: Error, action: &'static str) -> Error {
         Error::Engine { path, source, .. } => {
             Error::Engine { path, action, outcome: Outcome::Unknown, source }
         }
-        Error::Busy { path, .. } => Error::Stopped { path },
+        Error::Busy { path, waited, .. } => {
+            Error::Engine { path, action, outcome: Outcome::Unknown, source: Arc::new(NoAnswer(waited)) }
+        }
         // A rule of the store also answers for the first attempt: it looks for the id.
         other => other,
     }

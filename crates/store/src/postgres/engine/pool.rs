@@ -39,8 +39,9 @@ impl Pool {
         &self.server
     }
 
-    /// Takes an idle session, or opens one; waits for a session if the limit is reached.
-    pub(crate) fn take(&self, deadline: Instant) -> EngineResult<Connection> {
+    /// Takes an idle session, or opens one until `connect_by`; waits until `deadline` for a session
+    /// if the limit is reached.
+    pub(crate) fn take(&self, deadline: Instant, connect_by: Instant) -> EngineResult<Connection> {
         let mut state = self.state();
         loop {
             while let Some(connection) = state.idle.pop() {
@@ -52,7 +53,7 @@ impl Pool {
             if state.open < self.max {
                 state.open += 1;
                 drop(state);
-                return Connection::open(&self.server, deadline).inspect_err(|_| self.forget());
+                return Connection::open(&self.server, connect_by).inspect_err(|_| self.forget());
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {

@@ -12,7 +12,7 @@ use super::tls::{Tls, Trust};
 use crate::{Error, Result};
 
 /// Default time limit for connecting to one host.
-const CONNECT: Duration = Duration::from_secs(5);
+pub(crate) const CONNECT: Duration = Duration::from_secs(5);
 /// Idle time after which TCP keepalive probes start.
 const KEEPALIVE: Duration = Duration::from_secs(20);
 
@@ -34,6 +34,7 @@ impl fmt::Debug for ServerUrl {
 impl ServerUrl {
     /// Parses a URL. If it has no password, `password` is used, or else the one in `passfile`.
     pub(crate) fn parse(url: &str, password: Option<&str>, passfile: Option<&PasswordFile>) -> Result<Self> {
+        check_password_is_encoded(url)?;
         let (rest, security) = Security::split(url)?;
         let mut config: Config = rest.parse().map_err(|error| invalid_url(describe(&error)))?;
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
@@ -64,6 +65,19 @@ impl ServerUrl {
         let tls = Tls::new(trust)?;
         Ok(Self { config, tls, location })
     }
+}
+
+/// Refuses a password with characters that end it: the rest would be taken, and shown, as a server or an
+/// option.
+fn check_password_is_encoded(url: &str) -> Result<()> {
+    let (servers, options) = url.split_once('?').unwrap_or((url, ""));
+    let servers = servers.split_once("://").map_or(servers, |(_, servers)| servers);
+    let is_cut = !servers.contains('/') && options.contains('@');
+    if is_cut || servers.matches('@').count() > 1 {
+        let reason = "write `@` in a password as `%40`, and `?` as `%3F`";
+        return Err(invalid_url(reason.to_owned()));
+    }
+    Ok(())
 }
 
 /// The encryption options of a URL, which the driver supports only in part.
@@ -180,6 +194,9 @@ mod tests {
             ("postgres://ana:secret@one", "it names no database"),
             ("postgres://ana:secret@one:no/agents", "invalid value for option `port`"),
             ("postgres://ana:secret@one/agents?speed=3", "unknown option `speed`"),
+            ("postgres://ana:a@secret@one/agents", "write `@` in a password as `%40`, and `?` as `%3F`"),
+            ("postgres://ana:a?secret@one/agents", "write `@` in a password as `%40`, and `?` as `%3F`"),
+            ("postgres://ana:a?x=secret@one/agents", "write `@` in a password as `%40`, and `?` as `%3F`"),
             (
                 "postgres://one/agents?sslmode=maybe",
                 "`sslmode` must be disable, prefer, require or verify-full",
