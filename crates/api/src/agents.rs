@@ -178,10 +178,19 @@ pub fn may_be_secret(key: &Key) -> bool {
 fn flags(registry: &Registry, values: &[String]) -> Result<Flags, Error> {
     let flags = Flags::parse(registry, values.iter().map(String::as_str))?;
     let is_secret = |key: &&Key| registry.look_up(key).is_ok_and(|info| info.is_secret());
-    if let Some(key) = flags.keys().find(is_secret) {
+    let with_password = values.iter().filter(|value| has_password(value));
+    let key_of = |value: &String| value.split_once('=').and_then(|(key, _)| key.parse().ok());
+    let found: Option<Key> = flags.keys().find(is_secret).cloned();
+    if let Some(key) = found.or_else(|| with_password.filter_map(key_of).next()) {
         return Err(Error::SecretFlag { variable: key.variable(), key: key.to_string() });
     }
     Ok(flags)
+}
+
+/// Returns true if a text has a URL with a password.
+pub(crate) fn has_password(text: &str) -> bool {
+    let value = config::Value::String(text.to_owned());
+    value.redacted(false, config::Reveal::No) != value
 }
 
 /// Fails if no key can exist at or below this one.

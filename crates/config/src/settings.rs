@@ -37,10 +37,7 @@ impl Settings {
 
     /// Maximum time to wait for a lock.
     pub fn core_lock_timeout(&self) -> Result<Duration, Error> {
-        match self.value("core.lock-timeout")? {
-            Some(Value::Duration(timeout)) => Ok(timeout),
-            other => unreachable!("a duration with a default resolves to {other:?}"),
-        }
+        self.duration("core.lock-timeout")
     }
 
     /// Log level: `off`, `error`, `warn`, `info`, `debug` or `trace`.
@@ -95,6 +92,11 @@ impl Settings {
         self.text("store.url")
     }
 
+    /// Maximum time to wait for a database server that is not reachable.
+    pub fn store_wait(&self) -> Result<Duration, Error> {
+        self.duration("store.wait")
+    }
+
     /// Server of the commands, if any.
     pub fn server_url(&self) -> Result<Option<String>, Error> {
         self.text("server.url")
@@ -114,6 +116,13 @@ impl Settings {
 
     fn word(&self, key: &str) -> Result<String, Error> {
         Ok(self.text(key)?.expect("a choice has a default"))
+    }
+
+    fn duration(&self, key: &str) -> Result<Duration, Error> {
+        match self.value(key)? {
+            Some(Value::Duration(duration)) => Ok(duration),
+            other => unreachable!("a duration with a default resolves to {other:?}"),
+        }
     }
 
     fn text(&self, key: &str) -> Result<Option<String>, Error> {
@@ -168,6 +177,7 @@ mod tests {
         assert_eq!(settings.sandbox_confine().unwrap(), "auto");
         assert_eq!(settings.sandbox_allow_write().unwrap(), Vec::<PathBuf>::new());
         assert_eq!(settings.store_url().unwrap(), None);
+        assert_eq!(settings.store_wait().unwrap(), Duration::from_secs(30));
         assert_eq!(settings.server_url().unwrap(), None);
         assert_eq!(settings.server_token().unwrap(), None);
     }

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use store::{PostgresOptions, RowCounts, SqliteOptions, Transfer};
 
+use crate::agents::has_password;
 use crate::problem::text;
 use crate::{Agents, Error};
 
@@ -93,8 +94,8 @@ impl Agents {
             }
             StoreLocation::Server(url) => {
                 let Passwords { password, file } = self.passwords().clone();
-                let options = PostgresOptions::default().timeout(wait).password(password).passfile(file);
-                options.open(url).map(|store| Arc::new(store) as _)
+                let options = PostgresOptions::default().timeout(wait).wait(self.settings().store_wait()?);
+                options.password(password).passfile(file).open(url).map(|store| Arc::new(store) as _)
             }
         };
         Ok(opened.map_err(plan::Error::from)?)
@@ -134,7 +135,7 @@ impl Agents {
 
     /// Parses a location from the command line. Refuses a password, as other users can see arguments.
     fn given_location(&self, flag: &'static str, url: &str) -> Result<StoreLocation, Error> {
-        if split_user(url).0.is_some_and(|user| user.contains(':')) || url.contains("password=") {
+        if has_password(url) {
             return Err(Error::PasswordArgument { flag });
         }
         match StoreLocation::parse(url) {
@@ -150,16 +151,21 @@ impl fmt::Display for StoreLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(path) => f.write_str(&text(path)),
-            Self::Server(url) => write!(f, "postgres://{}", split_user(url).1),
+            Self::Server(url) => write!(f, "postgres://{}", servers(url)),
         }
     }
 }
 
-/// Splits a URL into user information, perhaps with a password, and the rest without options.
-fn split_user(url: &str) -> (Option<&str>, &str) {
+/// Returns servers and database of a URL. A password may hold any character, so everything up to the
+/// last `@` is left out.
+fn servers(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let rest = rest.split_once('?').map_or(rest, |(rest, _)| rest);
-    rest.rsplit_once('@').map_or((None, rest), |(user, rest)| (Some(user), rest))
+    let (rest, options) = rest.split_once('?').unwrap_or((rest, ""));
+    // Without a database, the question mark is part of a password.
+    if !rest.contains('/') && options.contains('@') {
+        return "";
+    }
+    rest.rsplit_once('@').map_or(rest, |(_, rest)| rest)
 }
 
 #[cfg(test)]
@@ -172,6 +178,12 @@ mod tests {
             ["postgres://ana:se@cret/x@host:1/db?password=more", "postgresql://host:1/db?sslmode=require"]
         {
             assert_eq!(StoreLocation::parse(url).unwrap().to_string(), "postgres://host:1/db");
+        }
+        for (url, shown) in [
+            ("postgres://ana:se?cret@host/db", "postgres://"),
+            ("postgres://host/db?password=se@cret", "postgres://host/db"),
+        ] {
+            assert_eq!(StoreLocation::parse(url).unwrap().to_string(), shown);
         }
         let variables =
             [("PGPASSWORD", "secret"), ("PGPASSFILE", "/f")].map(|(name, value)| (name.into(), value.into()));

@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use config::{ConfigService, EditResult, Key, KeyInfo, Layer, Layers, Scope, WriteSummary};
 
+use crate::agents::has_password;
 use crate::config::{ConfigChange, ConfigFile, ConfigPaths, EditReport, ShadowedKey, ValueChange};
 use crate::problem::text;
 use crate::{Agents, Error, Problem};
@@ -70,7 +71,7 @@ impl Agents {
         let mut values = Vec::with_capacity(assignments.len());
         for Assignment { key, text, exposure } in assignments {
             let info = service.registry().look_up(key)?;
-            if *exposure == Exposure::Public && info.is_secret() {
+            if *exposure == Exposure::Public && (info.is_secret() || has_password(text)) {
                 return Err(Error::SecretArgument { key: key.clone() });
             }
             values.push((info, text.as_str()));

@@ -41,7 +41,7 @@ pub(super) fn hint(error: &E) -> Option<String> {
             "look at what is there before you try again; the disk may be failing".to_owned()
         }
         E::Url { .. } => {
-            "agents config set store.url postgres://USER@HOST/DATABASE --scope global".to_owned()
+            "agents config set store.url 'postgres://USER@HOST/DATABASE?sslmode=verify-full' --scope global".to_owned()
         }
         E::Unreachable { .. } => "agents config get store.url  # check host and port".to_owned(),
         E::Denied { .. } => {

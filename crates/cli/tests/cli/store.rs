@@ -67,7 +67,12 @@ error: `sqlite:[PLACE]/copy.db` is not a copy of `sqlite:[PLACE]/agents-home/sta
 #[test]
 fn a_password_on_the_command_line_is_refused() {
     let program = project();
-    for url in ["postgres://ana:secret@host/db", "postgres://ana@host/db?password=secret"] {
+    for url in [
+        "postgres://ana:secret@host/db",
+        "postgres://ana@host/db?password=secret",
+        "postgres://ana:a?secret@host/db",
+        "postgres://ana:a@secret@host/db",
+    ] {
         let words = ["store", "copy", "--from", "agents-home/state.db", "--to", url];
         let refused = stderr_text(&program.run_of(&words).code(2).stdout_eq("").stderr_eq(str![[r#"
 error: `--to` holds a password; other users of this machine can see arguments
@@ -75,6 +80,44 @@ error: `--to` holds a password; other users of this machine can see arguments
 
 "#]]));
         assert!(!refused.contains("secret"));
+        for words in
+            [&["plan", "list", "-c", &format!("store.url={url}")][..], &["config", "set", "store.url", url]]
+        {
+            let refused = stderr_text(&program.run_of(words).code(2).stdout_eq(""));
+            assert!(refused.contains("agents config set store.url --stdin"), "{refused}");
+            assert!(!refused.contains("secret"), "{refused}");
+        }
+    }
+}
+
+#[test]
+fn no_part_of_a_password_is_printed() {
+    let program = project();
+    for (url, shown) in [
+        (
+            "postgres://ana@host/db?password=se@cret&sslmode=disable",
+            "postgres://ana@host/db?password=[REDACTED]&sslmode=disable",
+        ),
+        ("postgres://ana:se@cret@host/db", "postgres://ana:[REDACTED]@host/db"),
+        ("postgres://ana:se?cret@host/db", "postgres://ana:[REDACTED]@host/db"),
+        ("postgres://ana:se/cret@host/db", "postgres://ana:[REDACTED]@host/db"),
+    ] {
+        let run = |words: &str| program.run_with("CLEVERAGENTS_STORE_URL", url, words);
+        run("config get store.url").success().stdout_eq(format!("{shown}\n"));
+        run("config get store.url --reveal").success().stdout_eq(format!("{url}\n"));
+        for words in [
+            "config list",
+            "config explain store.url",
+            "config get store.url --format json",
+            "plan list -c store.wait=1ms --log trace",
+            "store status -c store.wait=1ms",
+            "doctor -c store.wait=1ms",
+        ] {
+            let output = run(words);
+            let text = [&output.get_output().stdout[..], &output.get_output().stderr].concat();
+            let text = String::from_utf8(text).expect("it is text");
+            assert!(!text.contains("cret"), "{words}: {text}");
+        }
     }
 }
 
@@ -90,7 +133,7 @@ fn first_line(assert: &OutputAssert, server: &Server) -> String {
 fn an_unusable_server_is_reported_with_the_reason() {
     let Some(server) = server_or_skip("cli-postgres-refusals") else { return };
     let program = Program::in_project();
-    let list = |url: &str| program.run_with("CLEVERAGENTS_STORE_URL", url, "plan list");
+    let list = |url: &str| program.run_with("CLEVERAGENTS_STORE_URL", url, "plan list -c store.wait=1ms");
     let line = |assert: &OutputAssert| first_line(assert, server);
 
     let bad = list("postgres://ana:secret@/db").code(2).stdout_eq("");

@@ -10,7 +10,7 @@ use crate::{Declaration, Registry, Scope, Secrecy, Type};
 const EVERYWHERE: &[Scope] = Scope::ALL;
 const GLOBAL: &[Scope] = &[Scope::Global];
 
-/// Limit of `core.lock-timeout`.
+/// Limit of `core.lock-timeout` and `store.wait`.
 const LOCK_TIMEOUT_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 /// Limit of `plan.concurrency`.
 const CONCURRENCY_MAX: i64 = 256;
@@ -127,6 +127,13 @@ fn declarations() -> Vec<Declaration> {
             GLOBAL,
             "store of plans and their changes, such as `sqlite:/srv/state.db` or `postgres://USER@HOST/DATABASE`; `state.db` in the home folder if not set",
         ),
+        open(
+            "store.wait",
+            Type::Duration { max: LOCK_TIMEOUT_MAX },
+            Some("30s"),
+            GLOBAL,
+            "maximum time to wait for a database server that is restarting, full or not reachable",
+        ),
         open("server.url", Type::String, None, GLOBAL, "server for the commands"),
         Declaration {
             key: "server.token",
@@ -167,6 +174,7 @@ mod tests {
             "server.token",
             "server.url",
             "store.url",
+            "store.wait",
         ];
         assert_eq!(global_only, expected);
         assert_eq!(registry.secret_names(), ["token"]);

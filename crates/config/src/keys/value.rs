@@ -260,22 +260,37 @@ fn write_size(bytes: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(f, "{}{unit}", bytes / size)
 }
 
-/// Replaces the password between `://name:` and `@` in URLs.
-fn without_passwords(text: &str) -> String {
+/// Replaces passwords in URLs: between `://name:` and the last `@`, and in the option `password`. A
+/// password may hold any character, so more than the password may be replaced.
+pub(crate) fn without_passwords(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(scheme) = rest.find("://") {
         let (before, after) = rest.split_at(scheme + "://".len());
-        let authority_len = after.find(['/', '?', '#', '"', ' ', ',']).unwrap_or(after.len());
         shown.push_str(before);
-        let (authority, behind) = after.split_at(authority_len);
-        match authority.rsplit_once('@').and_then(|(user, host)| Some((user.split_once(':')?.0, host))) {
+        // Up to the next URL, or the end of this one.
+        let end = after.find(['"', ' ']).unwrap_or(after.len());
+        let end = after.find("://").map_or(end, |next| end.min(next));
+        let (url, behind) = after.split_at(end);
+        // First, because the value of the option may hold an `@`.
+        let url = without_password_option(url);
+        match url.rsplit_once('@').and_then(|(user, host)| Some((user.split_once(':')?.0, host))) {
             Some((user, host)) => shown.extend([user, ":", REDACTED, "@", host]),
-            None => shown.push_str(authority),
+            None => shown.push_str(&url),
         }
         rest = behind;
     }
     shown + rest
+}
+
+fn without_password_option(url: &str) -> String {
+    const OPTION: &str = "password=";
+    let Some(start) = url.to_ascii_lowercase().find(OPTION).map(|at| at + OPTION.len()) else {
+        return url.to_owned();
+    };
+    let (before, value) = url.split_at(start);
+    let after = value.find('&').map_or("", |end| &value[end..]);
+    format!("{before}{REDACTED}{}", without_password_option(after))
 }
 
 #[cfg(test)]
@@ -348,6 +363,24 @@ mod tests {
         assert_eq!(shown("postgres://me@host/db and x"), "postgres://me@host/db and x");
         assert_eq!(shown("a://b:c@d,e://f:g@h"), "a://b:[REDACTED]@d,e://f:[REDACTED]@h");
         assert_eq!(Value::String("postgres://me:p@h".into()).show(false, Reveal::Yes), "postgres://me:p@h");
+        for (url, expected) in [
+            (
+                "postgres://me@h/d?password=p&sslmode=disable",
+                "postgres://me@h/d?password=[REDACTED]&sslmode=disable",
+            ),
+            (
+                "postgres://h/d?PassWord=p&password=q",
+                "postgres://h/d?PassWord=[REDACTED]&password=[REDACTED]",
+            ),
+            ("postgres://h:5432/d?password=p@q", "postgres://h:5432/d?password=[REDACTED]"),
+            ("postgres://me:p/w@h/d", "postgres://me:[REDACTED]@h/d"),
+            ("postgres://me:p?w#,x@h/d", "postgres://me:[REDACTED]@h/d"),
+            ("postgres://me:p@w@h,i:5433/d", "postgres://me:[REDACTED]@h,i:5433/d"),
+            ("postgres://me@one:5432,two:5432/d", "postgres://me@one:5432,two:5432/d"),
+            ("https://h/a@b", "https://h/a@b"),
+        ] {
+            assert_eq!(shown(url), expected);
+        }
     }
 
     #[test]

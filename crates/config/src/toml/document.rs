@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 
 use toml_edit::{Item, TableLike, TomlError};
 
+use crate::keys::without_passwords;
 use crate::{Error, Key, REDACTED, Registry, SyntaxError, Value};
 
 /// Maximum size of a file, for reading and writing.
@@ -214,7 +215,7 @@ fn redacted_line(before: &str, line: &str, secrets: &[&str]) -> String {
     if names_one || (key_of(line).is_none() && began.is_some_and(is_secret)) {
         return REDACTED.to_owned();
     }
-    line.to_owned()
+    without_passwords(line)
 }
 
 #[cfg(test)]
@@ -254,6 +255,7 @@ mod tests {
         check("server.token = \"\"\"\nhunter2\\q\n\"\"\"\n", 2, 9, 27, "[REDACTED]");
         check("server.token = \"\"\"\na\n\"\"\"\nurl = = 1", 4, 7, 31, "url = = 1");
         check("token hunter2", 1, 7, 6, "[REDACTED]");
+        check("url = \"a://b:hunter2@c", 1, 23, 22, "url = \"a://b:[REDACTED]@c");
     }
 
     #[test]

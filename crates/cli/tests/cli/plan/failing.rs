@@ -205,14 +205,16 @@ error: changeset [CODER] is sealed
 fn a_store_of_another_kind_is_refused_without_its_password() {
     let program = project();
     let refused = stderr_text(
-        &program.run("plan list -c store.url=mysql://ana:secret@host/db").code(2).stdout_eq("").stderr_eq(
-            str![[r#"
+        &program
+            .run_with("CLEVERAGENTS_STORE_URL", "mysql://ana:secret@host/db", "plan list")
+            .code(2)
+            .stdout_eq("")
+            .stderr_eq(str![[r#"
 error: `store.url` has the unsupported scheme `mysql`
   hint: agents config unset store.url  # uses the store in the home folder
         or use sqlite:/path/state.db, postgres://USER@HOST/DATABASE
 
-"#]],
-        ),
+"#]]),
     );
     assert!(!refused.contains("secret"));
     let other = program.path("other/state.db");
