@@ -1,4 +1,4 @@
-//! The explorer takes correct protocols and refuses those that lack one step.
+//! The explorer accepts correct protocols and rejects those that lack one step.
 
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may panic as the test itself may")]
 
@@ -120,7 +120,7 @@ fn writing_in_place_is_rejected() {
     assert!(report.failures.iter().all(|failure| failure.message.starts_with("a is ")), "{report}");
 }
 
-/// Writes a file in place and tries a failed sync once more, or does not.
+/// Writes a file in place, with or without a retry of a failed sync.
 fn write_in_place(retry_sync: bool) -> Report {
     let work = move |disk: &SimDisk| -> io::Result<()> {
         let root = disk.root("r");
@@ -159,7 +159,7 @@ fn a_retried_sync_is_rejected() {
     assert!(report.failures[0].message.starts_with("acknowledged and lost"));
 }
 
-/// What recovery of two files can do wrong.
+/// Mistakes of a recovery of two files.
 #[derive(Clone, Copy, PartialEq)]
 enum Flaw {
     None,
@@ -258,7 +258,7 @@ fn recovery_that_trusts_an_unsynced_mark_after_a_kill_is_rejected() {
 #[test]
 fn recovery_that_syncs_nothing_is_rejected_by_a_crash_after_its_last_call() {
     let report = two_files(Flaw::LeavesAllUnsynced, SecondCrash::Every);
-    // Sync, two renames, and the mark is gone: the disk is good until then.
+    // After the sync, two renames and the removal of the mark, the disk is complete.
     assert_eq!(report.failures[0].second, Some(Trouble::Crash { call: 4 }), "{report}");
 }
 

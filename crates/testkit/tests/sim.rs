@@ -1,4 +1,4 @@
-//! The rules of the simulated disk, one by one, with answers known beforehand.
+//! The rules of the simulated disk, one by one, with expected results.
 
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may panic as the test itself may")]
 
@@ -110,7 +110,7 @@ fn a_cut_in_length_may_be_lost() {
     let file = root.open(&path("a"), OpenMode::Write).unwrap();
     file.set_len(3).unwrap();
     assert_eq!(read(&*file), b"old");
-    // The zeros behind the new end may reach the disk before the length does.
+    // The zeros after the new end may reach the disk before the length does.
     check(&disk, &["a=older", "a=old", "a=old\0\0"]);
     file.sync_data().unwrap();
     file.set_len(5).unwrap();
@@ -354,7 +354,7 @@ fn a_failed_sync_is_never_made_good_by_a_later_one() {
     file.sync_data().unwrap();
     assert_eq!(read(&*file), b"new");
     check(&disk, &["a=old", "a=new"]);
-    // Written anew, the page is dirty again, and the next sync counts.
+    // After another write the page is dirty again, and the next sync counts.
     file.write_at(b"new", 0).unwrap();
     file.sync_data().unwrap();
     check(&disk, &["a=new"]);

@@ -1,4 +1,4 @@
-//! Help, version, completions, and words that are wrong.
+//! Help, version, completions, and wrong arguments.
 
 use snapbox::str;
 

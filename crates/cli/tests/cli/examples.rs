@@ -48,7 +48,7 @@ fn a_pipeline_with_a_gate() {
     assert!(program.text("prices/prices.sh").contains("price_pear=80"));
     assert!(program.text("prices/CHANGES.md").ends_with("- New prices: 3 of them.\n"));
 
-    // What does not pass the gate does not get anywhere.
+    // Changes that fail the gate are not applied.
     let program = copied("generate-then-test");
     program.write("prices/prices.csv", "apple,12\n");
     let failed = program.run("run plan.toml --apply").code(1);
@@ -62,7 +62,7 @@ fn a_pipeline_with_a_gate() {
 fn two_repositories_are_changed_together() {
     let program = copied("two-repositories");
     program.run("run plan.toml").success();
-    // Somebody changes one of the two meanwhile: neither is touched.
+    // One of the two files has drifted: neither is changed.
     program.write("app/main.sh", "#!/bin/sh\n");
     program.run("plan apply @latest").code(4);
     assert!(program.text("library/greeting.sh").contains("greet()"));

@@ -1,4 +1,4 @@
-//! Flags of every command, the variables and files below them.
+//! Global flags, and the variables and files of lower precedence.
 
 use snapbox::str;
 
@@ -42,7 +42,7 @@ fn options_win_over_variables_and_files_for_colours() {
     assert!(!is_coloured(
         &program.run_with("CLICOLOR_FORCE", "1", &format!("{list} --color never")).success()
     ));
-    // Somebody who says so by name wins over a habit.
+    // A flag wins over a variable.
     assert!(is_coloured(&program.run_with("NO_COLOR", "1", &format!("{list} --color always")).success()));
     program.write(GLOBAL_FILE, "core.color = \"always\"\n");
     assert!(is_coloured(&program.run(list).success()));
@@ -80,10 +80,10 @@ error: `[PLACE]/agents-home/config.toml` is locked by another writer
     let envelope = json(&program.run(&format!("{words} --format json")).code(5).stderr_eq(""));
     assert_eq!(envelope["messages"][0]["code"], "busy");
     program.run_with("CLEVERAGENTS_CORE_LOCK_TIMEOUT", "0", "config unset x.a").code(5);
-    // Whoever waits is stderr_text so.
+    // A waiting command says so.
     let run = program.run("config set x.a 2 --lock-timeout 1200ms").code(5);
     assert!(stderr_text(&run).starts_with("waiting for lock `"), "{}", stderr_text(&run));
-    // Readers wait for nobody.
+    // Readers do not wait.
     program.run("config get x.a").success().stdout_eq("1\n");
     drop(guard);
     program.run(words).success();

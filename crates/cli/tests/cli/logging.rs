@@ -1,4 +1,4 @@
-//! `--log`: what the services do, and nothing secret.
+//! `--log`: records the work of the services, without secrets.
 
 use snapbox::str;
 

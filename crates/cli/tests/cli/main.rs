@@ -1,4 +1,4 @@
-//! The program as people and scripts start it: what it prints, where, and how it ends.
+//! The program as people and scripts start it: its output, its streams and its exit codes.
 
 mod basics;
 mod config;

@@ -1,4 +1,4 @@
-//! Starts the program with a home folder, a current folder and a folder for temporary files of its own.
+//! Starts the program with its own home folder, current folder and folder for temporary files.
 
 #![expect(clippy::disallowed_methods, reason = "plays a person who edits files")]
 
@@ -17,7 +17,7 @@ pub(crate) struct Program {
     temporary: TempDir,
     /// The current folder, with the home folder in it.
     place: TempDir,
-    /// Ids that have a name in what is compared.
+    /// Ids, which names replace in compared output.
     named: std::cell::RefCell<Vec<(&'static str, String)>>,
 }
 
@@ -27,19 +27,19 @@ impl Program {
         Self { temporary: folder(), place: folder(), named: Default::default() }
     }
 
-    /// In a project that has a file.
+    /// A current folder that is a project with a file.
     pub(crate) fn in_project() -> Self {
         let program = Self::new();
         program.write(PROJECT_FILE, "");
         program
     }
 
-    /// The program with these words, in an environment that does not change what it prints.
+    /// The program with these arguments, in an environment that does not affect its output.
     pub(crate) fn command(&self, words: &str) -> Command {
         self.command_of(&words.split_whitespace().collect::<Vec<_>>())
     }
 
-    /// The same with words that have spaces in them.
+    /// The same with arguments that contain spaces.
     pub(crate) fn command_of(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_agents"));
         command.args(words);
@@ -55,7 +55,7 @@ impl Program {
             command.env(name, self.temporary());
         }
         command.env("USER", "ana");
-        // Neither the real home folder nor the project that these tests are part of.
+        // Neither the real home folder nor the project of these tests.
         command.env("CLEVERAGENTS_HOME", self.path("agents-home")).current_dir(self.place.path());
         command
     }
@@ -68,7 +68,7 @@ impl Program {
         self.check(&mut self.command_of(words))
     }
 
-    /// Runs a command that prints an id, which has this name from now on in what is compared.
+    /// Runs a command that prints an id. From now on, this name replaces the id in compared output.
     pub(crate) fn made(&self, placeholder: &'static str, words: &str) -> String {
         let id = text(&self.run(words).success()).trim().to_owned();
         self.named.borrow_mut().push((placeholder, id.clone()));
@@ -80,19 +80,19 @@ impl Program {
         self.check(self.command(words).env(name, value))
     }
 
-    /// Runs it with this on standard input.
+    /// Runs it with this standard input.
     pub(crate) fn run_reading(&self, input: &[u8], words: &str) -> OutputAssert {
         let mut command = self.command(words);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("it starts");
-        // It may have seen enough before the end.
+        // The program may stop reading before the end.
         let _ = child.stdin.take().expect("it is piped").write_all(input);
         let output = child.wait_with_output().expect("it ends");
         check_output(&output.stdout);
         OutputAssert::new(output).with_assert(self.assert())
     }
 
-    /// Runs a command to its end, and validates JSON that it prints. In what it prints, folders of this test and times have names.
+    /// Runs a command to its end, and validates its JSON. In its output, names replace the folders of this test and times.
     #[track_caller]
     pub(crate) fn check(&self, command: &mut Command) -> OutputAssert {
         let output = command.stdin(Stdio::null()).output().expect("it starts");
@@ -129,7 +129,7 @@ impl Program {
         fs::read(self.path(name)).expect("it can be read")
     }
 
-    /// What a file says.
+    /// Content of a file.
     pub(crate) fn text(&self, name: &str) -> String {
         String::from_utf8(self.read(name)).expect("it is UTF-8")
     }
@@ -143,7 +143,7 @@ impl Program {
         names
     }
 
-    /// Where it makes temporary files.
+    /// The folder for temporary files.
     pub(crate) fn temporary(&self) -> &Path {
         self.temporary.path()
     }
@@ -158,23 +158,23 @@ impl Program {
     }
 }
 
-/// The files of the scopes, below the current folder.
+/// Files of the scopes, below the current folder.
 pub(crate) const GLOBAL_FILE: &str = "agents-home/config.toml";
 pub(crate) const PROJECT_FILE: &str = ".cleveragents/config.toml";
 pub(crate) const LOCAL_FILE: &str = ".cleveragents/config.local.toml";
 
-/// What it printed for programs.
+/// The JSON on standard output.
 pub(crate) fn json(assert: &OutputAssert) -> serde_json::Value {
     check_output(&assert.get_output().stdout);
     serde_json::from_slice(&assert.get_output().stdout).expect("one JSON object and nothing else")
 }
 
-/// What it printed for people.
+/// The text on standard output.
 pub(crate) fn text(assert: &OutputAssert) -> String {
     String::from_utf8(assert.get_output().stdout.clone()).expect("text is UTF-8")
 }
 
-/// What it stderr_text beside.
+/// The text on standard error.
 pub(crate) fn stderr_text(assert: &OutputAssert) -> String {
     String::from_utf8(assert.get_output().stderr.clone()).expect("text is UTF-8")
 }

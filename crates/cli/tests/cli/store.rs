@@ -52,7 +52,7 @@ error: cannot copy `[PLACE]/nowhere.db`
 
 "#]]);
     assert!(!program.path("other.db").exists() && !program.path("nowhere.db").exists());
-    // The copy has a plan that the original has not.
+    // The copy has a plan that the original lacks.
     let copy = program.path("copy.db");
     program.run(&format!("plan create --name other -c store.url=sqlite:{}", copy.display())).success();
     program.run("store copy --from agents-home/state.db --to copy.db").code(4).stdout_eq("").stderr_eq(str![

@@ -17,7 +17,7 @@ use crate::program::{GLOBAL_FILE, Program};
 struct Terminal {
     child: Child,
     master: File,
-    /// What was shown and not expected yet.
+    /// Output that no `expect` has consumed yet.
     shown: String,
 }
 
@@ -30,12 +30,12 @@ impl Terminal {
         let slave = || -> OwnedFd { open(&*name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap() };
         command.env("TERM", "xterm").stdin(slave()).stdout(slave()).stderr(slave());
         let child = command.spawn().unwrap();
-        // The command holds its ends until it is replaced; without them the terminal ends with the program.
+        // Close the test's copies of these ends, so that the terminal ends with the program.
         *command = Command::new("true");
         Self { child, master: master.into(), shown: String::new() }
     }
 
-    /// Reads until this is shown, and gives what came before it.
+    /// Reads until this text appears, and returns the output before it.
     #[track_caller]
     fn expect(&mut self, text: &str) -> String {
         loop {
@@ -48,7 +48,7 @@ impl Terminal {
         }
     }
 
-    /// Reads more. False at the end.
+    /// Reads more. Returns false at the end.
     fn read(&mut self) -> bool {
         let mut bytes = [0; 4096];
         match self.master.read(&mut bytes) {
@@ -68,7 +68,7 @@ impl Terminal {
         tcgetattr(&self.master).unwrap().local_modes.contains(LocalModes::ECHO)
     }
 
-    /// Reads to the end. Gives what is left, and the exit code.
+    /// Reads to the end. Returns the remaining output and the exit code.
     fn end(mut self) -> (String, Option<i32>) {
         while self.read() {}
         (std::mem::take(&mut self.shown), self.child.wait().unwrap().code())
@@ -111,7 +111,7 @@ fn ctrl_c_at_the_prompt_restores_the_terminal() {
 fn an_invalid_edit_can_be_edited_again() {
     let program = Program::new();
     program.write(GLOBAL_FILE, "x.a = 1\n");
-    // The first time it makes a mistake, the second time it corrects it.
+    // The first edit has a mistake; the second corrects it.
     let editor = "sed -i -e 's/^x.a = = 2$/x.a = 2/' -e t -e 's/^x.a = 1$/x.a = = 2/'";
     let mut terminal = Terminal::start(program.command("config edit").env("EDITOR", editor));
     let stderr_text = terminal.expect("Edit again? [Y/n] ");
@@ -190,7 +190,7 @@ fn a_run_is_drawn_in_place_and_summarised() {
     );
     let (shown, code) = Terminal::start(&mut program.command("run plan.toml")).end();
     assert_eq!(code, Some(1), "{shown}");
-    // Frames are drawn without wrapping, and the last one is gone when the end is stderr_text.
+    // Frames are drawn without wrapping, and the last one is erased before the summary.
     let (live, end) = shown.rsplit_once("\u{1b}[J\u{1b}[?7h").expect("frames are cleared");
     assert!(live.contains("\u{1b}[?7l") && live.contains("of 2 nodes done"), "{shown}");
     assert!(live.contains("oh no"), "what failed is shown above: {shown}");
@@ -206,7 +206,7 @@ fn a_run_is_drawn_in_place_and_summarised() {
 fn a_single_actor_gets_the_terminal() {
     let program = Program::in_project();
     let script = "test -t 0 && test -t 1 && echo 'your name?' && read name && echo $name > name.txt";
-    // The terminal is that of a session of its own, as a shell's is.
+    // The terminal controls its own session, as a shell's does.
     let agents = program.command_of(&["run", "--", "sh", "-c", script]);
     let mut command = Command::new("setsid");
     command.arg("--ctty").arg(agents.get_program()).args(agents.get_args());

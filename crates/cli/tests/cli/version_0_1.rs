@@ -1,4 +1,4 @@
-//! What version 0.1 left is opened, verified, applied, undone, recovered and resumed. The data come from another machine, with other
+//! Data of version 0.1 can be opened, verified, applied, undone, recovered and resumed. They come from another machine, with other
 //! process ids: `tests/data/version-0.1/README.md` says how they were made.
 
 #![expect(
@@ -42,7 +42,7 @@ const AFTER: [(&str, &str); 3] = [
     ("text.txt", "ONE\ntwo\nthree\nfour\nFIVE\n"),
 ];
 
-/// Every plan with a name, and its state.
+/// Every named plan with its state.
 const STATES: [(&str, &str); 16] = [
     ("queued", "queued"),
     ("running", "running"),
@@ -82,7 +82,7 @@ fn a_postgresql_store_of_version_0_1_works() {
     .check();
 }
 
-/// A store of version 0.1, with the folders that its plans are about.
+/// A store of version 0.1, with the roots of its plans.
 struct Store {
     name: &'static str,
     kept: UnpackedArchive,
@@ -111,7 +111,7 @@ impl Store {
         }
     }
 
-    /// Chains, also against the checkpoint, and the export: what was exported then is exported now.
+    /// Verifies the chains, also against the checkpoint; the export equals that of version 0.1.
     fn verifies(&self) {
         let checkpoint = file(&format!("{}.audit.checkpoint", self.name)).display().to_string();
         self.done(&["audit", "verify", "--checkpoint", &checkpoint]);
@@ -170,7 +170,7 @@ impl Store {
         self.check_files("partly", &AFTER);
         self.done(&["plan", "undo", "partly", "--actor", "ana", "--yes"]);
         self.check_files("partly", &OF_BOB);
-        // A person's line is in the way, until it is gone.
+        // A person's edit conflicts until it is removed.
         self.failed(4, &["plan", "apply", "drifted"]);
         fs::write(self.kept.path("roots/drifted/text.txt"), BEFORE[2].1).unwrap();
         self.done(&["plan", "apply", "drifted"]);
@@ -215,7 +215,7 @@ impl Store {
         self.done(&["plan", "undo", undo["id"].as_str().unwrap(), "--yes"]);
     }
 
-    /// Applies that were killed behind the commit point go forward, and say so.
+    /// Applies that were killed after the commit point are finished, and reported.
     fn recovers(&self) {
         for plan in ["cut-one", "cut-two"] {
             let shown = self.json(&["plan", "show", plan]);
@@ -250,7 +250,7 @@ impl Store {
         self.check_files("cut-run", &[("base.txt", "base\n"), first, second, third]);
     }
 
-    /// What is in a root, but for the program's own folder.
+    /// Content of a root without the program's own folder.
     #[track_caller]
     fn check_files(&self, root: &str, expected: &[(&str, &str)]) {
         let root = self.kept.path("roots").join(root);
@@ -314,7 +314,7 @@ fn contexts_of_version_0_1_work() {
     assert_eq!(contents("fork"), [&talk[..], &["Only in the fork."]].concat());
     assert_eq!(contents("rewound").len(), 69);
     assert_eq!(contents("array"), ["one", "two"]);
-    // It was killed before a file had the second message.
+    // Killed before the second message was in a file.
     assert_eq!(contents("cut"), ["first", "second"]);
     for (name, count) in [("talk", 4), ("fork", 5), ("rewound", 70), ("array", 3), ("cut", 3)] {
         run(&["context", "append", name, "--role", "user", "of a later version"]);

@@ -7,11 +7,11 @@ use testkit::strace;
 
 use crate::program::{GLOBAL_FILE, LOCAL_FILE, PROJECT_FILE, Program};
 
-/// What changes a file, waits for somebody, or starts something.
+/// Calls that change a file, wait, or start a process.
 const WORK: &[&str] =
     &["flock(", "clone", "fsync(", "fdatasync(", "O_CREAT", "rename", "unlink", "mkdir", "inotify", "O_RDWR"];
 
-/// The system calls of the program with these words.
+/// The system calls of the program with these arguments.
 fn calls(program: &Program, words: &str) -> Vec<String> {
     let log = program.temporary().join("log");
     let plain = program.command(words);
@@ -39,7 +39,7 @@ fn readers_write_nothing_take_no_lock_and_open_each_file_once() {
         program.write(file, "x.a = 1\n");
     }
     let place = program.path("").display().to_string();
-    // Files elsewhere are those of a build that counts coverage.
+    // A coverage build writes files elsewhere.
     let is_work = |call: &&String| {
         WORK.iter().any(|work| call.contains(work)) && (call.contains(&place) || call.contains("clone"))
     };

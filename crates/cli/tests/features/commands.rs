@@ -1,4 +1,4 @@
-//! Steps that run a command and look at what it said.
+//! Steps that run a command and check its output.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -34,7 +34,7 @@ pub(crate) fn run_with_input(world: &mut World, words: String, input: String) {
     let mut command = world.program();
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // It may end without reading.
+    // The program may end without reading its input.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     world.output = Some(child.wait_with_output().unwrap());
 }

@@ -1,4 +1,4 @@
-//! Steps of many processes at once.
+//! Steps with many concurrent processes.
 
 use std::fs;
 use std::process::Command;
@@ -32,7 +32,7 @@ fn same_key(world: &mut World, processes: usize, key: String, each: usize) {
     world.set.insert(key, last);
 }
 
-/// Everybody sets what is planned for it, one after the other; a set is a process.
+/// Every writer makes its planned sets in turn; each set is a process.
 fn all_at_once(world: &mut World, plan: Vec<Vec<(String, i64)>>) {
     world.remember();
     let (world_now, everybody) = (&*world, &plan);

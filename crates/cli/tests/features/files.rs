@@ -1,4 +1,4 @@
-//! Steps that play a person who makes, protects and reads files.
+//! Steps that create, protect and read files, as a person does.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -10,7 +10,7 @@ use testkit::mount::SmallDisk;
 
 use crate::world::{World, read, text_of};
 
-/// What a small file takes.
+/// Bytes that a small file occupies.
 const PAGE_BYTES: u64 = 4096;
 
 fn write(file: &Path, text: &str) {
@@ -60,7 +60,7 @@ fn full_disk(world: &mut World) {
         .expect("scenarios are asked before whether they can");
     world.home = Some(disk.point().join("home"));
     write(&world.file("global"), &file);
-    // The rest of the room goes to somebody else.
+    // Another program uses the remaining space.
     fs::write(disk.point().join("filler"), vec![0; 2 * PAGE_BYTES as usize]).unwrap();
     world.disk = Some(disk);
 }
@@ -90,7 +90,7 @@ fn some_file_must_say(world: &mut World, step: &Step, path: String) {
 fn file_is_as_it_was(world: &mut World, scope: String) {
     let file = world.file(&scope);
     assert_eq!(world.before.get(&file), Some(&read(&file)));
-    // Nor is anything left beside it.
+    // No leftovers beside it.
     let strays: Vec<PathBuf> = fs::read_dir(file.parent().unwrap())
         .unwrap()
         .map(|entry| entry.unwrap().path())

@@ -1,4 +1,4 @@
-//! Steps that kill a save at every call that changes something.
+//! Steps that kill a save at every system call that changes something.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -15,21 +15,21 @@ use crate::world::{World, Writer};
 /// The context that is saved and killed.
 const NAME: &str = "chat";
 
-/// What one kill left.
+/// The state that one kill left.
 #[derive(Debug)]
 #[expect(dead_code, reason = "`at` is for the failure message")]
 pub(crate) struct Killed {
-    /// Where it came.
+    /// The system call at which it came.
     at: String,
     /// True if the save had been acknowledged.
     acknowledged: bool,
-    /// The number that all four files said, or why they said none.
+    /// The number in all four files, or the reason why there is none.
     said: Result<u64, String>,
-    /// What was left behind after the next save, or why that failed.
+    /// Leftovers after the next save, or the reason why it failed.
     left: Result<Vec<String>, String>,
 }
 
-/// A save of a number in all four files, in the way of the scenario's writer.
+/// Saves a number in all four files with the scenario's writer.
 fn save(world: &World, number: u64) -> Command {
     let mut command = match world.writer {
         Writer::Program => {
@@ -42,12 +42,12 @@ fn save(world: &World, number: u64) -> Command {
         Writer::Naive => children::command("child", &format!("plain:{number}"), &world.context(NAME)),
         Writer::Renames => children::command("child", &format!("renames:{number}"), &world.context(NAME)),
     };
-    // Counting lines is for processes that end well.
+    // A killed process would leave a broken coverage profile.
     command.env("LLVM_PROFILE_FILE", "/dev/null");
     command
 }
 
-/// The number that all four files say, as the program reads them.
+/// The number in all four files, as the program reads them.
 fn said(world: &World) -> Result<u64, String> {
     let output = world.ask(&["context", "export", NAME]);
     if !output.status.success() {
@@ -100,7 +100,7 @@ fn killed_everywhere(world: &mut World, number: u64) {
         };
         world.kills.push(Killed {
             at: strace::describe(&call, Inject::Kill),
-            // What was said before the kill, or that there was none.
+            // Acknowledged: it was not killed, or had printed its result before.
             acknowledged: !ended.killed || ended.output.contains("saved") || ended.output.contains("now"),
             said,
             left,

@@ -1,4 +1,4 @@
-//! Steps of locks, of permissions, and of what is no file or too much.
+//! Steps of locks, permissions, special files and limits.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
@@ -20,7 +20,7 @@ fn folder(world: &mut World, name: String) {
     fs::create_dir_all(file(world, &name)).unwrap();
 }
 
-/// Another process, for the program: this one.
+/// The test process acts as the other process.
 #[given(expr = "somebody holds the folder {string}")]
 fn hold(world: &mut World, name: String) {
     let root = file(world, &name);
@@ -30,7 +30,7 @@ fn hold(world: &mut World, name: String) {
         let home = RelPath::new(".cleveragents/.txn").unwrap();
         let trees = Trees::open(&[&root], TreeOptions { txn_dir: home, ..TreeOptions::default() }).unwrap();
         ready.send(()).unwrap();
-        // Also when the scenario has ended.
+        // Also at the end of the scenario.
         let _ = released.recv();
         drop(trees);
     });
@@ -64,7 +64,7 @@ fn apply_waits(world: &mut World, plan: String) {
     world.waiting = Some((child, lines));
 }
 
-/// Returns true if it went on or saw that its lock is gone.
+/// Returns true if the command continued, or noticed that its lock was gone.
 #[then(expr = "the apply that waited left all {int} files old or all new")]
 fn waited(world: &mut World, files: usize) {
     let (mut child, lines) = world.waiting.take().unwrap();
@@ -76,7 +76,7 @@ fn waited(world: &mut World, files: usize) {
     assert_eq!(contents(world), vec!["new\n"; files], "the next one does it");
 }
 
-/// A record makes a few syncs: the lease, the entry, giving the lease back. The lease itself would last for 10 s.
+/// A record makes a few syncs: acquire the lease, write the entry, release the lease. The lease alone would last 10 s.
 #[then(expr = "wherever a record of {string} is killed the next one waits for nobody")]
 fn killed_records(world: &mut World, actor: String) {
     const SYNCS_MIN: usize = 3;
@@ -88,7 +88,7 @@ fn killed_records(world: &mut World, actor: String) {
         command
     };
     let mut kills = 0;
-    // Which of the two SQLite calls depends on how it was built.
+    // SQLite's build decides which of the two it calls.
     for name in ["fsync", "fdatasync"] {
         for nth in 1.. {
             let call = Call { name: name.to_owned(), nth, arguments: String::new() };
@@ -106,7 +106,7 @@ fn killed_records(world: &mut World, actor: String) {
 
 #[given("a umask that takes nothing away")]
 fn umask(world: &mut World) {
-    // The program makes it.
+    // The program creates it.
     world.home = Some(world.path("user/made"));
     world.bounds = Bounds { shell: "umask 000".to_owned() };
 }
@@ -133,7 +133,7 @@ fn check_private(path: &Path) -> usize {
     let is_staged = path.parent().unwrap().ends_with(".txn/stage");
     let expected = match found.is_dir() {
         true => 0o700,
-        // What is to become somebody's file has its mode already, in a folder that nobody else enters.
+        // A staged file has its final mode already; its folder is private.
         false if is_staged && mode == 0o644 => 0o644,
         false => 0o600,
     };

@@ -29,21 +29,21 @@ use testkit::{children, report, strace, unlocked_edit};
 
 use world::{World, Writer};
 
-/// How often the control is tried before we say that it cannot fail.
+/// Attempts to make the control fail.
 const CONTROLS_MAX: usize = 10;
 
-/// The tag of scenarios that mount a disk, which only root may.
+/// Tag of scenarios that mount a disk, which needs root.
 const NEEDS_MOUNT: &str = "needs_mount";
-/// The tag of scenarios that kill or fail the program at system calls.
+/// Tag of scenarios that kill the program, or make it fail, at system calls.
 const NEEDS_STRACE: &str = "needs_strace";
-/// The tag of the scenario whose save is killed; its controls must fail it.
+/// Tag of the scenario whose save is killed; its controls must fail.
 const KILLED: &str = "killed";
 
 fn folder(of: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/features").join(of)
 }
 
-/// Runs the scenarios of a feature that have a tag, or all. Says how many steps passed and how many failed.
+/// Runs the scenarios of a feature that have a tag, or all. Returns the numbers of passed and failed steps.
 fn run(of: &str, name: &str, writer: Writer, tag: Option<&'static str>) -> (usize, usize) {
     let file = folder(of).join(format!("{name}.feature"));
     assert!(file.is_file(), "there is no {}", file.display());
@@ -67,7 +67,7 @@ fn run(of: &str, name: &str, writer: Writer, tag: Option<&'static str>) -> (usiz
     (done.passed_steps(), done.failed_steps())
 }
 
-/// Returns true if disks can be mounted here. If not, that is reported.
+/// Returns true if disks can be mounted here; otherwise reports a skip.
 fn can_mount(scenario: &str) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let tried = SmallDisk::new(folder.path(), 4096);
@@ -77,7 +77,7 @@ fn can_mount(scenario: &str) -> bool {
     tried.is_ok()
 }
 
-/// Returns true if programs can be traced here. If not, that is reported.
+/// Returns true if programs can be traced here; otherwise reports a skip.
 fn can_trace(scenario: &str) -> bool {
     let reason = strace::unusable();
     if let Some(reason) = &reason {
@@ -150,15 +150,15 @@ fn check_tags(of: &str, prefix: &str, features: &[&str]) {
     }
 }
 
-/// The control: reading, changing and writing back without a lock must fail the scenario of the original report.
+/// The control: read, change and write back without a lock must fail the scenario of the original report.
 #[test]
 fn the_usual_way_fails_the_original_report() {
     let fails = |_| run("config", "race", Writer::Naive, Some("tdd_issue_7106")).1 > 0;
     assert!((0..CONTROLS_MAX).any(fails), "the race is too tame to show anything");
 }
 
-/// The controls: writing the four files one after the other, and replacing each by a rename, must fail the scenario that is the original
-/// report's. Kills come at every call, so once is enough.
+/// The controls: writing the four files in turn, and replacing each by a rename, must fail the scenario of the original report. Kills
+/// come at every call, so one attempt is enough.
 #[test]
 fn the_usual_ways_to_save_fail_the_original_report() {
     if let Some(reason) = strace::unusable() {
@@ -170,7 +170,7 @@ fn the_usual_ways_to_save_fail_the_original_report() {
     }
 }
 
-/// A process that saves in a usual way. A plain test run passes here without a role.
+/// A child process that saves in a common way. Without a role in its environment, this test does nothing.
 #[test]
 fn child() {
     match children::role() {

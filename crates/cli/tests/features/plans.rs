@@ -13,7 +13,7 @@ use testkit::strace::{self, Call, Inject};
 use crate::commands::{run, said, stdout};
 use crate::world::{World, read, text_of};
 
-/// The folders and files of the plan over two folders.
+/// Folders and files of the plan with two roots.
 const ROOTS: [&str; 2] = ["app", "site"];
 const FILES: usize = 6;
 
@@ -22,12 +22,12 @@ pub(crate) fn file(world: &World, name: &str) -> PathBuf {
     world.path("project").join(name)
 }
 
-/// A text whose lines are between commas.
+/// Text from lines separated by commas.
 fn lines(text: &str) -> String {
     format!("{}\n", text.replace(',', "\n"))
 }
 
-/// Runs the program, which must succeed, and gives what it printed.
+/// Runs the program, which must succeed, and returns its standard output.
 fn done(world: &World, words: &[&str]) -> String {
     let output = world.program().args(words).output().unwrap();
     assert!(output.status.success(), "{words:?}: {output:?}");
@@ -205,7 +205,7 @@ pub(crate) fn contents(world: &World) -> Vec<String> {
 fn killed_in_the_middle(world: &mut World, words: String) {
     let mut command = world.program();
     command.args(words.split_whitespace().skip(1));
-    // Files are put in place by renames; by the fifth some are there and some are not.
+    // Renames publish the files; at the fifth, some are published and some are not.
     let call = Call { name: "renameat2".to_owned(), nth: 5, arguments: String::new() };
     let ended = strace::run(&command, &call, Inject::Kill);
     let new = contents(world).iter().filter(|content| *content == "new\n").count();

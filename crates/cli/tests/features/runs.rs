@@ -1,4 +1,4 @@
-//! Steps of runs: actors that can be waited for, and what they left.
+//! Steps of runs: waiting for actors, and checking their files.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,23 +15,23 @@ use cucumber::{given, then, when};
 use crate::commands::{said, stdout};
 use crate::world::{World, read};
 
-/// How long anything may take: a guard against waiting for ever.
+/// Longest wait for anything: a guard against hanging.
 const LONG: Duration = Duration::from_secs(120);
-/// How often to look.
+/// Interval between two checks.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// A run that was started and goes on.
+/// A run in the background.
 #[derive(Debug)]
 pub(crate) struct Started {
     child: Child,
-    /// Lines of standard output and standard error as they come.
+    /// Lines of standard output and standard error as they arrive.
     lines: Mutex<Receiver<String>>,
     heard: String,
 }
 
 impl Drop for Started {
     fn drop(&mut self) {
-        // Of a scenario that failed.
+        // The scenario failed and left it running.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -158,7 +158,7 @@ fn no_process(world: &mut World, names: String) {
     for name in names.split(", ") {
         let pid = read(&out(world, name));
         let state = format!("/proc/{}/stat", pid.trim());
-        // One that ended and that nobody has asked about yet is none.
+        // A zombie does not count.
         let is_gone = || fs::read_to_string(&state).map_or(true, |stat| stat.contains(") Z "));
         wait_until(&format!("{name} ends"), is_gone);
     }

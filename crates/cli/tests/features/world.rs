@@ -1,4 +1,4 @@
-//! What a scenario has: folders of its own, what was run last, and what was set.
+//! State of a scenario: its folders, the last command, and the values that were set.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,65 +15,65 @@ use testkit::mount::SmallDisk;
 use crate::kills::Killed;
 use crate::runs::Started;
 
-/// A context as it was: its export, and its four files.
+/// A saved state of a context: its export, and its four files.
 pub(crate) type Remembered = (Vec<u8>, BTreeMap<&'static str, Option<Vec<u8>>>);
 
-/// Who writes where a scenario says that processes do.
+/// The writer behind "processes" in a scenario.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(crate) enum Writer {
     /// `agents config set`, or `agents context import`.
     #[default]
     Program,
-    /// The control: reading and writing back, or four writes.
+    /// The control: read, change and write back, or four plain writes.
     Naive,
-    /// The control of those who take more care: four renames.
+    /// A more careful control: four renames.
     Renames,
 }
 
 #[derive(cucumber::World, Debug)]
 #[world(init = Self::new)]
 pub(crate) struct World {
-    /// Dropped before the folder that it is mounted in, which could not be removed otherwise.
+    /// Dropped before the folder that contains its mount point, which could not be removed otherwise.
     pub(crate) disk: Option<SmallDisk>,
     pub(crate) writer: Writer,
-    /// Everything of this scenario is below it.
+    /// Contains all files of the scenario.
     folder: TempDir,
-    /// Where the program is started.
+    /// Current folder of the program.
     pub(crate) current: PathBuf,
-    /// Unless nobody says where it is.
+    /// The home folder; `None` if the environment does not name one.
     pub(crate) home: Option<PathBuf>,
     pub(crate) variables: BTreeMap<String, String>,
-    /// What was run last.
+    /// The last command.
     pub(crate) output: Option<Output>,
-    /// What the files held before the last `When`.
+    /// Content of the files before the last `When`.
     pub(crate) before: BTreeMap<PathBuf, String>,
-    /// Keys with the values that they may have.
+    /// Keys with their allowed values.
     pub(crate) set: BTreeMap<String, Vec<i64>>,
-    /// How every set of a process ended.
+    /// Outcome of every `set` of a process.
     pub(crate) sets: Vec<Result<(), String>>,
     /// The changesets of a plan's actors.
     pub(crate) changesets: BTreeMap<String, String>,
-    /// What processes that were started at once came to.
+    /// Outputs of processes that ran at once.
     pub(crate) outputs: Vec<Output>,
-    /// How what was done by the library ended.
+    /// Outcome of a call of the library.
     pub(crate) outcome: Option<Result<(), String>>,
-    /// A process that lives on is a service that does.
+    /// A long-lived service, in place of a long-lived process.
     pub(crate) living: Option<ConfigService>,
-    /// Every context before the last change: its export, and its four files.
+    /// Every context before the last change.
     pub(crate) exported: BTreeMap<String, Remembered>,
-    /// What kills left.
+    /// States that kills left.
     pub(crate) kills: Vec<Killed>,
-    /// What the program is started with.
+    /// Limits under which the program starts.
     pub(crate) bounds: Bounds,
-    /// Somebody who holds a lock until the first half is dropped.
+    /// A thread that holds a lock until the first half is dropped.
     pub(crate) holder: Option<(Sender<()>, JoinHandle<()>)>,
-    /// A command that waits, and what it says.
+    /// A command that waits, and its output.
     pub(crate) waiting: Option<(Child, Lines<BufReader<ChildStderr>>)>,
-    /// A run that goes on.
+    /// A run in the background.
     pub(crate) started: Option<Started>,
 }
 
-/// What a shell does before it starts the program; nothing when empty.
+/// Shell commands before the program starts; may be empty.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Bounds {
     pub(crate) shell: String,
@@ -125,7 +125,7 @@ impl World {
         }
     }
 
-    /// The program, started where the scenario is, in an environment that has nothing but what the scenario says.
+    /// The program in the current folder of the scenario, with the environment of the scenario alone.
     pub(crate) fn program(&self) -> Command {
         let program = env!("CARGO_BIN_EXE_agents");
         let mut command = match self.bounds.shell.as_str() {
@@ -142,20 +142,20 @@ impl World {
         }
         match &self.home {
             Some(home) => command.env("CLEVERAGENTS_HOME", home),
-            // Without the variable the system would be asked, and know the real one.
+            // Without the variable the program would ask the system, and use the real home folder.
             None => command.env("HOME", "nowhere"),
         };
         command.envs(&self.variables);
         command
     }
 
-    /// The same files by the library.
+    /// A service over the same files.
     pub(crate) fn service(&self) -> ConfigService {
         let dirs = ConfigDirs { home: self.home.clone().unwrap(), project: None };
         ConfigService::new(Registry::standard(), dirs, Environment::empty())
     }
 
-    /// Keeps what the files hold, to be compared with later.
+    /// Saves the content of the files for a later comparison.
     pub(crate) fn remember(&mut self) {
         for scope in ["global", "project", "local"] {
             let file = self.file(scope);

@@ -1,7 +1,7 @@
-//! `agents plan apply` of twelve files over two folders, killed or failed at its system calls: when the next command that names the plan has
-//! run, every file of both folders is old, or every one is new, and what an apply acknowledged is there.
+//! `agents plan apply` of twelve files in two roots, killed or failed at its system calls. After the next command that names the plan, all
+//! files of both roots are old or all are new, and an acknowledged apply is complete.
 //!
-//! A person who edits a file between the crash and that command never loses the edit.
+//! An edit that a person makes between the crash and that command is never lost.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,14 +17,14 @@ use crate::program;
 
 const FILES: usize = 6;
 const ROOTS: [&str; 2] = ["app", "site"];
-/// How many kills, and how many errors, are tried outside of the proof.
+/// Number of kills, and of errors, outside of the proof.
 const TRIED_MAX: usize = 120;
-/// Failures that are printed in full.
+/// Number of failures that are printed in full.
 const FAILURES_SHOWN: usize = 5;
-/// What a person writes between a crash and the next command.
+/// An edit of a person between a crash and the next command.
 const EDIT: &str = "a person's edit\n";
 
-/// The files of both folders: `None` where there is none.
+/// Content of the files of both roots; `None` for a missing file.
 type Files = Vec<Option<String>>;
 
 struct Bench {
@@ -39,7 +39,7 @@ struct Bench {
     failures: Vec<String>,
 }
 
-/// Of each folder: files that are made, changed, and deleted, two of each.
+/// Two files of each root are created, two changed, and two deleted.
 fn path(root: usize, index: usize) -> String {
     format!("{}/file-{index}.txt", ROOTS[root])
 }
@@ -104,7 +104,7 @@ impl Bench {
         self.command(words).output().unwrap()
     }
 
-    /// What a command that must succeed printed.
+    /// Runs a command that must succeed, and returns its output.
     fn done(&self, words: &[&str]) -> String {
         let output = self.run(words);
         assert!(output.status.success(), "{words:?}: {output:?}");
@@ -116,7 +116,7 @@ impl Bench {
         (0..ROOTS.len()).flat_map(|root| (0..FILES).map(move |index| read(root, index))).collect()
     }
 
-    /// The folder under test, as it was before the apply. Ids and paths in the store stay right: it has the same path.
+    /// Restores the folder under test as it was before the apply, at the same path: ids and paths in the store stay valid.
     fn reset(&self) {
         copy(&self.start, &self.trial);
     }
@@ -134,7 +134,7 @@ impl Bench {
         }
     }
 
-    /// The next command that names the plan finishes what was left, says so, and the state says what is there.
+    /// Checks that the next command that names the plan finishes the apply and reports it, and that the state of the plan matches the files.
     fn check_next(&mut self, ended: &Ended) -> Result<(), String> {
         let shown = self.run(&["plan", "show", "work", "--format", "json"]);
         if !shown.status.success() {
@@ -154,7 +154,7 @@ impl Bench {
         if is_told && shown["messages"][0]["code"] != "recovered" {
             return Err(format!("it said something else: {shown}"));
         }
-        // Nothing is in the way of who comes then.
+        // The next transaction is not blocked.
         if state == "ready" {
             self.done(&["plan", "apply", "work"]);
         }
@@ -176,7 +176,7 @@ impl Bench {
     }
 }
 
-/// All of them in the proof, else some, spread evenly.
+/// All points in the proof, otherwise some, evenly spread.
 fn some<T: Clone>(all: &[T]) -> Vec<T> {
     let step = if is_proof() { 1 } else { all.len().div_ceil(TRIED_MAX).max(1) };
     all.iter().step_by(step).cloned().collect()
@@ -229,7 +229,7 @@ fn an_edit_between_a_kill_and_the_next_command_stays() {
             "{}: {found:?} {next:?} {ended:?}",
             describe(call, Inject::Kill)
         );
-        // Neither does an apply of the rest take it.
+        // An apply of the remaining changes does not overwrite it either.
         bench.run(&["plan", "apply", "work"]);
         assert_eq!(fs::read_to_string(edited).unwrap(), EDIT, "{}", describe(call, Inject::Kill));
         tried += 1;
@@ -237,7 +237,7 @@ fn an_edit_between_a_kill_and_the_next_command_stays() {
     figure("edits between a kill and the next command, all kept", tried);
 }
 
-/// [chg-race] by processes: each records into its own changeset, all at once.
+/// [chg-race] with processes: all record at once, each into its own changeset.
 #[test]
 fn sixteen_processes_record_into_one_store() {
     const PROCESSES: usize = 16;

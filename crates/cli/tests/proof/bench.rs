@@ -1,7 +1,7 @@
-//! One command of the program, tried again and again: killed, or failed, at every system call of it.
+//! Repeats one command of the program, and kills it or makes it fail at each of its system calls.
 //!
-//! Killing before a call that changes nothing leaves the same disk as killing before the next one that does, so of those only some are
-//! tried; with `AGENTS_PROOF=1` all.
+//! A kill before a call that changes nothing leaves the same disk as a kill before the next call that changes something, so only some of
+//! these are tried; with `AGENTS_PROOF=1` all.
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -12,38 +12,38 @@ use testkit::folder::{copy, scratch};
 use testkit::report::{figure, is_proof, skipped};
 use testkit::strace::{self, Call, Ended, Inject, describe};
 
-/// Failures that are printed in full.
+/// Number of failures that are printed in full.
 const FAILURES_SHOWN: usize = 5;
-/// Of the kills, one of so many may come too late: a busy machine makes some calls more often, or not at all.
+/// One of this many kills may come too late: on a busy machine, the number of some calls varies.
 const LATE: usize = 4;
 
-/// One command, and what it is about.
+/// A command and its subject.
 pub(crate) trait Workload: Copy {
-    /// What was there before it or after it.
+    /// The state of its subject.
     type State: PartialEq + Debug;
 
-    /// For figures.
+    /// Name in figures.
     fn name(self) -> &'static str;
 
-    /// Makes what is there before.
+    /// Creates the state before the command.
     fn set_up(self, trial: &Path);
 
     /// The command.
     fn command(self, trial: &Path) -> Command;
 
-    /// What is there. An error is a mixture, or what cannot be read.
+    /// Reads the state. A mixture of old and new, or an unreadable state, is an error.
     fn read(self, trial: &Path) -> Result<Self::State, String>;
 
-    /// The next command waits for nobody, keeps what is there, and sweeps away what the last one left.
+    /// Checks that the next command does not wait, keeps the state, and removes leftovers.
     fn check_next(self, trial: &Path) -> Result<(), String>;
 
-    /// Of the errors, every how-manieth is tried; with `AGENTS_PROOF=1` all.
+    /// Every n-th error is tried; with `AGENTS_PROOF=1` all.
     fn sample_of_errors(self) -> usize {
         1
     }
 }
 
-/// Where a command is tried again and again.
+/// A folder in which a command is repeated.
 pub(crate) struct Bench<W: Workload> {
     workload: W,
     _scratch: TempDir,
@@ -58,7 +58,7 @@ pub(crate) struct Bench<W: Workload> {
 }
 
 impl<W: Workload> Bench<W> {
-    /// `None` when nothing can be traced here, which is reported.
+    /// Returns `None`, and reports a skip, if programs cannot be traced here.
     pub(crate) fn new(workload: W) -> Option<Self> {
         if let Some(reason) = strace::unusable() {
             skipped("proof::kill", &reason);
@@ -86,14 +86,14 @@ impl<W: Workload> Bench<W> {
         })
     }
 
-    /// Kills it at every call.
+    /// Kills the command at every call.
     pub(crate) fn kills(&mut self) {
         for call in strace::points(&self.calls) {
             self.try_at(&call, Inject::Kill);
         }
     }
 
-    /// Fails every call.
+    /// Makes every call fail.
     pub(crate) fn errors(&mut self) {
         let step = if is_proof() { 1 } else { self.workload.sample_of_errors() };
         for (call, what) in strace::errors(&self.calls).into_iter().step_by(step) {
@@ -101,7 +101,7 @@ impl<W: Workload> Bench<W> {
         }
     }
 
-    /// Tries one thing at one call, from the start.
+    /// Runs the command from the start, with one kill or error at one call.
     fn try_at(&mut self, call: &Call, what: Inject) {
         copy(&self.start, &self.trial);
         let ended = strace::run(&self.workload.command(&self.trial), call, what);
@@ -117,7 +117,7 @@ impl<W: Workload> Bench<W> {
         }
     }
 
-    /// Old or new, and new when it was acknowledged.
+    /// Checks that the state is old or new, and new if the command was acknowledged.
     fn killed(&mut self, found: &W::State, ended: &Ended) -> Result<(), String> {
         self.late += usize::from(!ended.killed);
         let is_acknowledged = !ended.output.is_empty() || ended.code == Some(0);
@@ -127,12 +127,12 @@ impl<W: Workload> Bench<W> {
         }
     }
 
-    /// Its exit code says what it left.
+    /// Checks that the exit code matches the state.
     fn failed(&self, found: &W::State, call: &Call, ended: &Ended) -> Result<(), String> {
         let (is_old, is_new) = (*found == self.old, *found == self.new);
         let held = match ended.code {
             Some(0) => is_new,
-            // It did what it was asked to and could not say so.
+            // The command succeeded, but could not print that.
             Some(1) if call.name == "write" => is_new,
             Some(1 | 3) => is_old,
             Some(6) => is_old || is_new,
@@ -150,7 +150,7 @@ impl<W: Workload> Bench<W> {
     }
 }
 
-/// Runs a proof of a workload, and reports how many points it tried.
+/// Runs a proof of a workload, and reports the number of points.
 pub(crate) fn prove<W: Workload>(workload: W, what: &str, proof: fn(&mut Bench<W>)) {
     let Some(mut bench) = Bench::new(workload) else { return };
     proof(&mut bench);
@@ -158,7 +158,7 @@ pub(crate) fn prove<W: Workload>(workload: W, what: &str, proof: fn(&mut Bench<W
     bench.hold();
 }
 
-/// The tests of some workloads.
+/// Defines the tests of some workloads.
 macro_rules! proofs {
     ($($module:ident $workload:ident),*) => {$(
         mod $module {

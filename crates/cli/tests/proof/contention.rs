@@ -1,4 +1,4 @@
-//! `agents config set` from many processes at once, with the lock timeout that everybody has.
+//! Concurrent `agents config set` processes, with the default lock timeout.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -14,8 +14,7 @@ use testkit::seed;
 use crate::{names, program};
 
 const SETS: usize = 50;
-/// A kill comes within this time of the start: about as long as a set takes, its wait for others
-/// included.
+/// Latest time of a kill after the start: about as long as a set takes, its wait for others included.
 const KILL_WITHIN: Duration = Duration::from_millis(30);
 
 struct Home {
@@ -42,8 +41,8 @@ impl Home {
         program(&self.path(), self.folder.path(), &["config", "set", "--scope", "global", name, &value])
     }
 
-    /// Every writer does its sets one after the other, all writers at once, while a reader polls.
-    /// What came of each set, and the polls.
+    /// Runs all writers at once, each with its sets in turn, while a reader polls. Returns the outcome of each
+    /// set, and the polls.
     fn contend<T: Send>(&self, writers: usize, set: impl Fn(u32, usize) -> T + Sync) -> (Vec<T>, usize) {
         let set = &set;
         contended_config::poll_during(&self.file(), || {
@@ -56,7 +55,7 @@ impl Home {
         })
     }
 
-    /// The next set waits for nobody, and nothing is left beside the file and its lock.
+    /// Checks that the next set does not wait, and that only the file and its lock are left.
     fn check_quiet(&self) {
         let next = self.set("x.w.w-next").output().unwrap();
         assert!(next.status.success(), "{next:?}");
@@ -83,7 +82,7 @@ fn all_sets_arrive(writers: usize, folder: TempDir) {
 #[test]
 fn eight_at_once_lose_nothing() {
     all_sets_arrive(8, tempfile::tempdir().unwrap());
-    // The same with 64 takes too long here; there the library does it, in the tests of `config`.
+    // 64 take too long here; the tests of `config` run them with the library.
     if is_proof() {
         all_sets_arrive(64, tempfile::tempdir().unwrap());
     }
@@ -99,7 +98,7 @@ fn what_was_acknowledged_before_a_kill_of_others_is_there() {
         let name = name_of(writer, n);
         let mut random = fastrand::Rng::with_seed(seed ^ (u64::from(writer) << 32) ^ n as u64);
         let mut child = home.set(&name).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        // Every other one is killed, at a random moment, unless it is faster.
+        // Every second one is killed at a random moment, unless it ends before.
         if random.bool() {
             thread::sleep(KILL_WITHIN.mul_f64(random.f64()));
             child.kill().unwrap();

@@ -12,8 +12,7 @@ use testkit::strace::{self, BEGIN, Inject};
 use crate::bench::{self, Bench, proofs, prove};
 use crate::{names, program};
 
-/// Of the errors in CI, one in so many is tried. Not a multiple of the four kinds, so that all
-/// kinds are covered.
+/// In CI, every n-th error is tried. Coprime with the number of kinds of errors, so that all kinds are covered.
 const SAMPLE_OF_ERRORS: usize = 7;
 
 /// One command.

@@ -1,4 +1,4 @@
-//! What `agents config`, `agents context` and `agents plan` promise, held against many processes, kills and errors of the disk.
+//! Promises of `agents config`, `agents context` and `agents plan` under concurrency, kills and disk errors.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::disallowed_methods, reason = "plays a person who edits the files")]
@@ -12,11 +12,11 @@ mod context;
 use std::path::Path;
 use std::process::Command;
 
-/// The program with a home folder, and nothing of this machine's environment.
+/// The program with a home folder and an otherwise empty environment.
 fn program(home: &Path, current: &Path, words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_agents"));
     command.env_clear().env("CLEVERAGENTS_HOME", home).env("HOME", current).current_dir(current);
-    // Counting lines is for processes that end well.
+    // A killed process would leave a broken coverage profile.
     command.env("LLVM_PROFILE_FILE", "/dev/null").args(words);
     command
 }

@@ -1,4 +1,4 @@
-//! Commands that an actor starts in its sandbox: they ask the run, with the rights of their node.
+//! Commands that an actor starts in its sandbox: they call the run, with the permissions of their node.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
@@ -6,7 +6,7 @@ use std::process::Stdio;
 use super::planned;
 use crate::program::{Program, stderr_text, text};
 
-/// A line for the shell, with `agents` for the program that is tested.
+/// A shell line in which `agents` is the tested program.
 fn script(line: &str) -> String {
     format!("agents() {{ {} \"$@\"; }}; {line}", env!("CARGO_BIN_EXE_agents"))
 }
@@ -55,7 +55,7 @@ fn actors_record_append_and_get_through_their_run() {
     assert!(said.contains("\"value\": 4"), "{said}");
     let shown = text(&program.run("context show talk").success());
     assert!(shown.contains("done"), "{shown}");
-    // Nothing of it is in the copy that the actor worked in.
+    // The actor's sandbox does not contain it.
     program.run("plan apply p").success();
     assert_eq!(program.text("made.txt"), "by command\n");
     assert_eq!(program.text("a.txt"), "ONE\ntwo\nthree\nfour\nfive\n");

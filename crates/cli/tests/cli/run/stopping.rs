@@ -9,10 +9,10 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::planned;
 use crate::program::{Program, stderr_text, text};
 
-/// A guard against waiting for ever.
+/// Longest wait for anything: a guard against hanging.
 const LONG: Duration = Duration::from_secs(120);
 
-/// Starts it and waits for this line.
+/// Starts the command and waits for this line.
 fn started(mut command: Command, line: &str) -> (Child, BufReader<std::process::ChildStdout>) {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("it starts");
@@ -45,7 +45,7 @@ fn check_gone(program: &Program, file: &str) {
     }
 }
 
-/// A plan whose second actor writes its pid and never ends; the first has ended by then.
+/// A plan whose first actor ends, and whose second one then writes its pid and never ends.
 fn endless(program: &Program, traps: &str) {
     program.write("out/here", "");
     let out = program.path("out").display().to_string();
@@ -85,7 +85,7 @@ fn a_second_ctrl_c_kills_actors_that_ignore_the_first() {
     let (mut child, lines) = started(program.command("run plan.toml --allow-write out"), "endless | ready");
     let pid = Pid::from_child(&child);
     kill_process(pid, Signal::INT).expect("it is there");
-    // Two at the same time could be taken for one.
+    // Two signals at the same time could be merged into one.
     std::thread::sleep(Duration::from_millis(300));
     kill_process(pid, Signal::INT).expect("it is there");
     let said = rest(lines);
@@ -141,7 +141,7 @@ fn output_is_followed_while_actors_run() {
     let (mut one, of_one) = started(program.command("logs work slow --follow"), "first");
     let (mut all, of_all) = started(program.command("logs work --follow"), "slow | first");
     let (mut latest, of_latest) = started(program.command("logs @latest slow --follow"), "first");
-    // A newer plan does not take over.
+    // A newer plan does not replace it.
     program.run("plan create --name newer").success();
     let (mut stopped, of_stopped) = started(program.command("logs work slow -f"), "first");
     kill_process(Pid::from_child(&stopped), Signal::INT).expect("it is there");

@@ -1,4 +1,4 @@
-//! A server with a full disk: the command fails without a partial change, and succeeds when there is room.
+//! A server with a full disk: the command fails without a partial change, and succeeds once there is space.
 
 use snapbox::cmd::OutputAssert;
 use testkit::report::skipped;
@@ -9,7 +9,7 @@ use crate::program::{Program, json, stderr_text, text};
 
 #[test]
 fn a_full_server_disk_is_reported_and_leaves_nothing_half_done() {
-    // Room for the tables of a store, and some contents.
+    // Space for the tables of a store, and some contents.
     let database = match SmallDatabase::new(24 << 20) {
         Ok(database) => database,
         Err(reason) => return skipped("cli-postgres-full-disk", &reason),
@@ -38,13 +38,13 @@ fn a_full_server_disk_is_reported_and_leaves_nothing_half_done() {
     assert_eq!(first_line(&refused, &database.server), line);
     assert!(stderr_text(&refused).contains("No space left on device"), "{}", stderr_text(&refused));
     assert!(stderr_text(&refused).contains("look for a full or failing disk"));
-    // What was acknowledged is there, what was not is not.
+    // Acknowledged changes are stored, others are not.
     let changes = |answer: &OutputAssert| json(answer)["data"]["changes"].as_array().map(Vec::len);
     let show = format!("changeset show {changeset} --format json");
     assert_eq!(changes(&run(&show).success()), Some(recorded));
     run("audit verify").success();
     assert!(!text(&run("doctor").success()).contains("problem"));
-    // Somebody makes room: the same command does it.
+    // Once there is space, the same command succeeds.
     database.make_room();
     run(&record(recorded)).success();
     assert_eq!(changes(&run(&show).success()), Some(recorded + 1));

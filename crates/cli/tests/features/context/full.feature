@@ -2,7 +2,7 @@
 Feature: A full disk fails the call and leaves the context usable
 
   @needs_mount
-  Scenario: A message without room
+  Scenario: No space for a message
     Given a context "chat" with 2 messages on a disk with no room
     When I append a message of 600000 bytes to "chat"
     Then it fails
@@ -17,7 +17,7 @@ Feature: A full disk fails the call and leaves the context usable
     And the context "chat" is sound
 
   @needs_mount
-  Scenario: A message with room in the journal, but not in the files
+  Scenario: Space in the journal, but not in the files
     Given a context "chat" with 2 messages on a disk with no room
     When I append a message of 100000 bytes to "chat"
     Then it ends with 0

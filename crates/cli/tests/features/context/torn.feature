@@ -10,7 +10,7 @@ Feature: After any interruption all four files are old or all four are new
     And nothing is left behind after the next save
 
   @tdd_issue @tdd_issue_7213 @needs_strace
-  Scenario Outline: A write that fails before the commit point leaves all four as they were
+  Scenario Outline: A write that fails before the commit point leaves all four unchanged
     Given a context "chat" with 2 messages
     When I run '<command>' while writing ".txn/journal" fails with "<error>"
     Then it ends with 6
@@ -29,7 +29,7 @@ Feature: After any interruption all four files are old or all four are new
       | agents context clear chat --yes             | EIO    | Input/output error |
 
   @tdd_issue @tdd_issue_7213 @needs_strace
-  Scenario Outline: A write that fails behind the commit point leaves all four new for every reader
+  Scenario Outline: After a write that fails behind the commit point, every reader sees all four new
     Given a context "chat" with 2 messages
     When I run '<command>' while writing "<file>" fails with "EIO"
     Then it ends with 0

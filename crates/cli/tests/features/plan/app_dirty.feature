@@ -1,5 +1,5 @@
 @case-app-dirty
-Feature: Files that the plan did not touch are as they were
+Feature: An apply leaves files outside the plan unchanged
 
   Scenario: An untracked file beside the changed one
     Given the file "a.txt" says:

@@ -1,7 +1,7 @@
 @case-app-drift
 Feature: A file that a person edited is never overwritten
 
-  Scenario: Merged when the edits are in other lines and merging was asked for
+  Scenario: Edits of other lines are merged on request
     Given the file "a.txt" says:
       """
       one
@@ -20,7 +20,7 @@ Feature: A file that a person edited is never overwritten
     Then it ends with 0
     And the file "a.txt" is "ONE,two,three,four,FIVE"
 
-  Scenario: A conflict when the edits are in the same line
+  Scenario: Edits of the same line are a conflict
     Given the file "a.txt" says:
       """
       one

@@ -1,5 +1,5 @@
 @case-app-empty
-Feature: Applying nothing says so
+Feature: An apply without changes says so
 
   Scenario: A plan whose changeset is empty
     Given a plan "work" for the project

@@ -1,7 +1,7 @@
 @case-app-partial
-Feature: None or all of the files are changed
+Feature: An apply changes all files or none
 
-  Scenario: The apply is killed after some of the files
+  Scenario: The apply is killed after some files
     Given the plan "work" changes 12 files over 2 folders
     When "agents plan apply work" is killed in the middle
     And I run "agents plan show work"

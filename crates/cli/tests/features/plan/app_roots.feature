@@ -1,7 +1,7 @@
 @case-app-roots
-Feature: Two folders, one changed since: neither is touched
+Feature: Drift in one of two roots leaves both unchanged
 
-  Scenario: A file of the second folder was edited
+  Scenario: A file of the second root was edited
     Given the plan "work" changes 12 files over 2 folders
     And the file "site/file-3.txt" is changed to "mine"
     When I run "agents plan apply work"

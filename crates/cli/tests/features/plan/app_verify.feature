@@ -1,7 +1,7 @@
 @case-app-verify
-Feature: After an apply every declared path holds the declared content
+Feature: After an apply every path has its declared content
 
-  Scenario: The report tells what is there, file by file
+  Scenario: The report lists every file
     Given the plan "work" changes 12 files over 2 folders
     When I run "agents plan apply work"
     Then it ends with 0

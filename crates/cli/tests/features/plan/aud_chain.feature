@@ -1,7 +1,7 @@
 @case-aud-chain
-Feature: A changed audit trail is found and located
+Feature: Tampering with the audit trail is detected and located
 
-  Scenario: The trail is sound, and one that was cut off is not
+  Scenario: A complete trail is valid, a truncated one is not
     Given the file "a.txt" says:
       """
       one

@@ -1,7 +1,7 @@
 @case-chg-closed
 Feature: Sealed changesets refuse late entries
 
-  Scenario: An actor that still writes after its changeset was sealed
+  Scenario: An actor writes after its changeset was sealed
     Given the file "a.txt" says:
       """
       one

@@ -1,7 +1,7 @@
 @case-chg-foreign
-Feature: A changeset takes only what belongs to its plan
+Feature: A changeset accepts only changes in the roots of its plan
 
-  Scenario: A folder that the plan does not change
+  Scenario: A folder that is not a root of the plan
     Given a plan "work" for the project
     When "coder" starts a changeset of "work"
     And I run "agents changeset record {coder} --path x --delete --root ../elsewhere"

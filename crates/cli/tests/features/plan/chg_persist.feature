@@ -1,7 +1,7 @@
 @case-chg-persist
-Feature: A changeset is found by another process right after its start
+Feature: Other processes see a changeset as soon as it starts
 
-  Scenario: It is listed before anything is recorded
+  Scenario: It is listed before the first entry
     Given a plan "work" for the project
     When "coder" starts a changeset of "work"
     And I run "agents changeset list work"

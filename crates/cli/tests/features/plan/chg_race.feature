@@ -1,5 +1,5 @@
 @case-chg-race
-Feature: Every change is credited to the actor who recorded it
+Feature: Every change is attributed to the actor who recorded it
 
   @tdd_issue @tdd_issue_7120
   Scenario: Actors that start, record and seal at the same time

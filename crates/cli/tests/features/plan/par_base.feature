@@ -1,7 +1,7 @@
 @case-par-base
-Feature: The merge starts from what each actor started from
+Feature: The merge base is the content that each actor started from
 
-  Scenario: The file moved on before the second actor started
+  Scenario: The file changed before the second actor started
     Given the file "a.txt" says:
       """
       one

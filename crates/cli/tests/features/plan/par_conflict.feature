@@ -1,7 +1,7 @@
 @case-par-conflict
 Feature: Edits of the same lines are a conflict that names both actors
 
-  Scenario: The user picks one
+  Scenario: The user chooses one side
     Given the file "a.txt" says:
       """
       one

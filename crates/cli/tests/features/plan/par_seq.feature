@@ -1,7 +1,7 @@
 @case-par-seq
-Feature: Edits of different lines of one file are both there
+Feature: Edits of different lines of one file are both kept
 
-  Scenario Outline: Whoever finishes first
+  Scenario Outline: Regardless of which actor finishes first
     Given the file "a.txt" says:
       """
       one

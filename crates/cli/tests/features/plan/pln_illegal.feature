@@ -1,5 +1,5 @@
 @case-pln-illegal
-Feature: A step that the table does not allow says where the plan stands and what helps
+Feature: An invalid step reports the state of the plan and a remedy
 
   Scenario: A cancelled plan cannot be applied
     Given the file "a.txt" says:

@@ -1,7 +1,7 @@
 @case-pln-swallow
-Feature: A state is reported only from what was persisted
+Feature: Only persisted states are reported
 
-  Scenario: An apply that is refused is not reported as one
+  Scenario: A refused apply is not reported as applied
     Given the file "a.txt" says:
       """
       one

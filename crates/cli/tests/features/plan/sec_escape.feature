@@ -1,7 +1,7 @@
 @case-sec-escape
-Feature: Nothing outside of the folder is written
+Feature: Nothing outside the root is written
 
-  Scenario Outline: Paths that lead out
+  Scenario Outline: Paths that leave the root
     Given a plan "work" for the project
     When "coder" starts a changeset of "work"
     And I run "agents changeset record {coder} --path <path> --symlink x"

@@ -1,7 +1,7 @@
 @case-und-drift
-Feature: An undo refuses what changed since, and says who did it
+Feature: An undo refuses files that changed since the apply, and names who changed them
 
-  Scenario: Another plan, and somebody outside
+  Scenario: Another plan, and another program
     Given the file "a.txt" says:
       """
       one

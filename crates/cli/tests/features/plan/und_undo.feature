@@ -1,5 +1,5 @@
 @case-und-undo
-Feature: An undo can be undone, and one actor's leaves the others'
+Feature: An undo can be undone, and the undo of one actor keeps the others' changes
 
   Scenario: Undo of undo
     Given the file "a.txt" says:

@@ -1,7 +1,7 @@
 @case-chg-closed
-Feature: What a timed-out actor still writes is not taken
+Feature: Writes of an actor after its timeout are ignored
 
-  Scenario: A child that left the group
+  Scenario: A child that left the process group
     Given a project
     And the file "plan.toml" says:
       """

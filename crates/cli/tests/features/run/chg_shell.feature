@@ -1,7 +1,7 @@
 @case-chg-shell
 Feature: Changes by a shell command, a script or a child process count like any other
 
-  Scenario: However it is done, it is seen and credited
+  Scenario: All changes are found and attributed
     Given a project
     And the file "edited.txt" says:
       """

@@ -1,5 +1,5 @@
 @case-par-base
-Feature: The merge starts from what each actor started from
+Feature: The merge base is the content that each actor started from
 
   Scenario: A person edits the file while the actors work
     Given a project

@@ -1,7 +1,7 @@
 @case-par-conflict
 Feature: Actors that edit the same lines at the same time
 
-  Scenario: The conflict names both, nothing is applied, the user picks one
+  Scenario: The conflict names both, nothing is applied, the user chooses one side
     Given a project
     And the file "a.txt" says:
       """

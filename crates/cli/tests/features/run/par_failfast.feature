@@ -1,5 +1,5 @@
 @case-par-failfast
-Feature: Whether the first failure stops the others
+Feature: fail-fast decides whether the first failure stops the other nodes
 
   Background:
     Given a project
@@ -13,7 +13,7 @@ Feature: Whether the first failure stops the others
       """
     And actors may write to a folder OUT
 
-  Scenario: With it the others are stopped, and recorded as stopped
+  Scenario: With fail-fast the others are stopped, and recorded as stopped
     Given the variable "WAIT" is "yes"
     When I run "agents run plan.toml --fail-fast --concurrency 2"
     Then it ends with 1
@@ -23,7 +23,7 @@ Feature: Whether the first failure stops the others
     When I run "agents plan show @latest"
     Then standard output contains "stopped"
 
-  Scenario: Without it they finish
+  Scenario: Without fail-fast they finish
     Given the variable "WAIT" is "no"
     When I run "agents run plan.toml --no-fail-fast --concurrency 2"
     Then it ends with 1

@@ -1,5 +1,5 @@
 @case-par-queue
-Feature: More actors than may run at once wait in line
+Feature: Actors beyond the concurrency limit wait
 
   Scenario: None is refused
     Given a project

@@ -1,7 +1,7 @@
 @case-par-retry
-Feature: A failed actor is started again as often as was said, each time in a clean copy
+Feature: A failed actor is retried up to its limit, each time in a clean sandbox
 
-  Scenario: At most so many retries
+  Scenario: No more retries than the limit
     Given a project
     And the file "plan.toml" says:
       """
@@ -14,7 +14,7 @@ Feature: A failed actor is started again as often as was said, each time in a cl
     Then it ends with 1
     And the file "tries" in OUT is "plan.toml,plan.toml,plan.toml"
 
-  Scenario: A try that succeeds is the last one
+  Scenario: The first success ends the retries
     Given a project
     And the file "plan.toml" says:
       """

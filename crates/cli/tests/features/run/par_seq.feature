@@ -1,7 +1,7 @@
 @case-par-seq
 Feature: Actors that edit different lines of one file at the same time
 
-  Scenario Outline: Both edits are there, whoever finishes first
+  Scenario Outline: Both edits are kept, regardless of which actor finishes first
     Given a project
     And the file "a.txt" says:
       """

@@ -1,7 +1,7 @@
 @case-par-timeout
-Feature: An actor that takes too long is ended with everything it started
+Feature: A timeout ends an actor and all its processes
 
-  Scenario: Nothing it writes later counts
+  Scenario: Later writes do not count
     Given a project
     And the file "plan.toml" says:
       """

@@ -1,7 +1,7 @@
 @case-pln-resume
-Feature: A run that was killed goes on
+Feature: A killed run can be resumed
 
-  Scenario: What had finished is not run again, what had not is
+  Scenario: Finished nodes are not run again, others are
     Given a project
     And the file "plan.toml" says:
       """

@@ -1,7 +1,7 @@
 @case-run-again
-Feature: Running a plan again keeps what the first run made
+Feature: Running a plan file again keeps the first run's plan
 
-  Scenario: Both can be looked at and applied
+  Scenario: Both plans can be reviewed and applied
     Given a project
     And the file "plan.toml" says:
       """

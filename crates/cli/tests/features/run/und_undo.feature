@@ -1,5 +1,5 @@
 @case-und-undo
-Feature: One actor's part of a run is taken back, the others' stays
+Feature: An undo of one actor of a run keeps the others' changes
 
   Scenario: In the same file
     Given a project

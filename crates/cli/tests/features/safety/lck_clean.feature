@@ -1,8 +1,8 @@
 @case-lck-clean
-Feature: Removing what is ours from a folder does no harm
+Feature: Removing the transaction folder does no harm
 
   @needs_strace
-  Scenario: It goes after an apply was killed
+  Scenario: It is removed after an apply was killed
     Given the plan "work" changes 12 files over 2 folders
     When "agents plan apply work" is killed in the middle
     And somebody removes ".cleveragents" from the 2 folders
@@ -11,7 +11,7 @@ Feature: Removing what is ours from a folder does no harm
     And standard error contains "was interrupted; it is finished now"
     And all 12 files are new
 
-  Scenario: It goes while another one waits
+  Scenario: It is removed while another command waits
     Given the plan "work" changes 12 files over 2 folders
     And somebody holds the folder "site"
     When an apply of "work" waits

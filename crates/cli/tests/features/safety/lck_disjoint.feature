@@ -1,7 +1,7 @@
 @case-lck-disjoint
-Feature: Work on other folders waits for nobody
+Feature: Work on other roots does not wait
 
-  Scenario: Somebody else keeps another folder locked
+  Scenario: Another process holds the lock of another root
     Given a folder "app"
     And a folder "site"
     And somebody holds the folder "app"

@@ -1,7 +1,7 @@
 @case-lck-holder
-Feature: A command that waits says for what and for whom
+Feature: A waiting command names the lock and its holder
 
-  Scenario: Somebody else keeps a folder locked
+  Scenario: Another process holds the lock of a root
     Given the plan "work" changes 12 files over 2 folders
     And somebody holds the folder "site"
     When I run "agents plan apply work --lock-timeout 1200ms"

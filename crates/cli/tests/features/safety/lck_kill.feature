@@ -1,8 +1,8 @@
 @case-lck-kill
-Feature: A killed holder blocks nobody
+Feature: A killed lock holder blocks no other process
 
   @needs_strace
-  Scenario: Many come after an apply that was killed
+  Scenario: Many commands after a killed apply
     Given the plan "work" changes 12 files over 2 folders
     When "agents plan apply work" is killed in the middle
     And 4 processes run "agents plan show work" at once

@@ -1,5 +1,5 @@
 @case-sec-bomb
-Feature: What is too much is refused, and what is large takes little memory
+Feature: Limits are enforced, and large files need little memory
 
   Scenario: A path through too many folders
     Given a plan "work" for the project
@@ -8,7 +8,7 @@ Feature: What is too much is refused, and what is large takes little memory
     Then it ends with 2
     And standard error contains "more than 4096 bytes"
 
-  Scenario: A file that is larger than the memory
+  Scenario: A file larger than the memory limit
     Given a plan "work" for the project
     And a file "large" of 160 MiB
     And 96 MiB of memory

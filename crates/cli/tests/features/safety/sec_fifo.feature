@@ -1,7 +1,7 @@
 @case-sec-fifo
-Feature: What is no file is not opened
+Feature: Special files are not opened
 
-  Scenario: A FIFO where a file is to be changed
+  Scenario: A FIFO in place of a file to change
     Given a plan "work" for the project
     And a FIFO "pipe"
     When "coder" starts a changeset of "work"
@@ -9,7 +9,7 @@ Feature: What is no file is not opened
     Then it ends with 4
     And standard error contains "pipe"
 
-  Scenario: A FIFO that came after the change was recorded
+  Scenario: A FIFO that appears after the change was recorded
     Given a plan "work" for the project
     And "coder" has changed "a.txt" to "new"
     And a FIFO "a.txt"

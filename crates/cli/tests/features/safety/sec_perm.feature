@@ -1,7 +1,7 @@
 @case-sec-perm
-Feature: What is ours is for nobody else
+Feature: Files of the program are private
 
-  Scenario: With a umask that takes nothing away
+  Scenario: With an empty umask
     Given a umask that takes nothing away
     And the plan "work" changes 12 files over 2 folders
     When I run "agents plan apply work"
@@ -12,7 +12,7 @@ Feature: What is ours is for nobody else
     Then everything of ours is for its owner alone
 
   @needs_strace
-  Scenario: What an apply that was killed has staged
+  Scenario: Staged content of a killed apply
     Given a umask that takes nothing away
     And the plan "work" changes 12 files over 2 folders
     When "agents plan apply work" is killed in the middle
