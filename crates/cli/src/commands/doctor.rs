@@ -15,7 +15,7 @@ use crate::style::Paint;
 /// Find problems and their fixes
 ///
 /// Checks the home folder and its permissions, the file system, contexts, the store and its blobs, audit chains, interrupted applies and stale
-/// leases. `--verbose` lists also the checks that passed. Exits with 1 if there is a problem.
+/// leases. `--verbose` also lists the checks that passed. Exits with 1 if there is a problem.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// Finish interrupted applies

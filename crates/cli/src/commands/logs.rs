@@ -28,7 +28,7 @@ const CHUNK_BYTES: u64 = 64 * 1024;
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Name, id, beginning of an id, or @latest
+    /// Name, id, prefix of an id, or @latest
     plan: PlanSelector,
     /// Print only the output of this node
     node: Option<String>,

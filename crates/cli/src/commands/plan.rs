@@ -28,7 +28,7 @@ use crate::session::Session;
 ///
 /// A plan is a set of changes to one or more folders. Each actor records into its own changeset; when all are sealed, the plan is ready:
 /// `diff` shows its changes, `apply` brings them into the folders, all or nothing, and `undo` reverts them. PLAN is a name, an id,
-/// the beginning of an id, or @latest.
+/// a prefix of an id, or @latest.
 ///
 /// The next command that names a plan or its folders finishes an interrupted apply, and says so.
 #[derive(clap::Args, Debug)]

@@ -51,7 +51,7 @@ struct CopyArgs {
 /// Keeps those of the last 24 hours, whose change may not be recorded yet.
 #[derive(clap::Args, Debug)]
 struct GcArgs {
-    /// Remove nothing, print what would be removed
+    /// Only print what would be removed
     #[arg(long)]
     dry_run: bool,
 }

@@ -9,7 +9,7 @@ use crate::output::{Answer, Output};
 /// Abandon a changeset; its changes are kept, but not applied
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// Id of the changeset, or its beginning
+    /// Id of the changeset, or a prefix of it
     id: String,
     /// Record this reason [default: abandoned by hand]
     #[arg(long, value_name = "TEXT", default_value = "abandoned by hand", hide_default_value = true)]

@@ -13,7 +13,7 @@ use crate::table::Table;
 /// List the changesets of a plan in the order of their start
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// Name, id, beginning of an id, or @latest
+    /// Name, id, prefix of an id, or @latest
     plan: PlanSelector,
 }
 

@@ -22,7 +22,7 @@ const INPUT_BYTES_MAX: u64 = 256 * 1024 * 1024;
 #[command(group = clap::ArgGroup::new("act").required(true).multiple(true)
     .args(["content", "patch", "delete", "rename_to", "mode", "symlink"]))]
 pub(super) struct Args {
-    /// Id of the changeset, or its beginning
+    /// Id of the changeset, or a prefix of it
     id: String,
     /// Path relative to the root
     #[arg(long, value_name = "PATH")]

@@ -10,7 +10,7 @@ use crate::output::{Answer, Output};
 /// Seal a changeset; its plan is ready when the last one is sealed
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// Id of the changeset, or its beginning
+    /// Id of the changeset, or a prefix of it
     id: String,
 }
 

@@ -11,7 +11,7 @@ use crate::table::Table;
 /// Show a changeset and its changes
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// Id of the changeset, or its beginning
+    /// Id of the changeset, or a prefix of it
     id: String,
 }
 

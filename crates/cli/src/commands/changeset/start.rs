@@ -11,7 +11,7 @@ use crate::output::{Answer, Output};
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Example:\n  CHANGESET=$(agents changeset start @latest --actor coder)")]
 pub(super) struct Args {
-    /// Name, id, beginning of an id, or @latest
+    /// Name, id, prefix of an id, or @latest
     plan: PlanSelector,
     /// Attribute its changes to this actor
     #[arg(long, value_name = "NAME")]

@@ -20,7 +20,7 @@ pub(super) struct Args {
     /// Minimum time since the last change, such as 30d or 12h
     #[arg(long, value_name = "DURATION")]
     older_than: String,
-    /// Only list what would be deleted
+    /// Only print what would be deleted
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]

@@ -18,7 +18,7 @@ use crate::output::{Answer, Output};
 pub(super) struct Args {
     /// Words to search for
     query: String,
-    /// Only this context; repeatable [default: all]
+    /// Only this context (repeatable) [default: all]
     #[arg(long = "in", value_name = "NAME")]
     names: Vec<ContextName>,
     /// Only messages of this role

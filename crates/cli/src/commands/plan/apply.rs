@@ -13,14 +13,14 @@ use crate::output::{Answer, Output};
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Name, id, beginning of an id, or @latest
+    /// Name, id, prefix of an id, or @latest
     plan: PlanSelector,
     #[command(flatten)]
     part: PartArgs,
     /// Merge with files that changed since, where the edits are of other lines
     #[arg(long)]
     merge_drift: bool,
-    /// Change nothing, print what would be applied
+    /// Only print what would be applied
     #[arg(long)]
     dry_run: bool,
 }

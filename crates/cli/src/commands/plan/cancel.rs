@@ -10,7 +10,7 @@ use crate::output::{Answer, Output};
 /// Abandons open changesets, and refuses later records into them.
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// Name, id, beginning of an id, or @latest
+    /// Name, id, prefix of an id, or @latest
     plan: PlanSelector,
     /// Record this reason [default: cancelled by hand]
     #[arg(long, value_name = "TEXT", default_value = "cancelled by hand", hide_default_value = true)]

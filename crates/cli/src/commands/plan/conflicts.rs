@@ -14,7 +14,7 @@ use crate::output::{Answer, Output};
 /// Exits with 4 if there are any. `agents plan resolve` resolves one.
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// Name, id, beginning of an id, or @latest
+    /// Name, id, prefix of an id, or @latest
     plan: PlanSelector,
 }
 

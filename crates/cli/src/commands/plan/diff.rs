@@ -14,11 +14,11 @@ const BAR_MAX: u64 = 40;
 
 /// Show the changes of a plan as a patch for `git apply`
 ///
-/// Leaves out open changesets. On a terminal the patch is coloured and goes through $PAGER; `--format json` prints the hunks as data.
+/// Excludes open changesets. On a terminal the patch is coloured and goes through $PAGER; `--format json` prints the hunks as data.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Name, id, beginning of an id, or @latest
+    /// Name, id, prefix of an id, or @latest
     plan: PlanSelector,
     #[command(flatten)]
     part: PartArgs,

@@ -12,7 +12,7 @@ use crate::table::Table;
 /// Show what happened to a plan, and who did it
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// Name, id, beginning of an id, or @latest
+    /// Name, id, prefix of an id, or @latest
     plan: PlanSelector,
 }
 

@@ -11,19 +11,19 @@ use crate::table::Table;
 
 /// Remove finished plans; their audit records stay
 ///
-/// Finished are plans that were applied or undone, and those without a change for a day. `--force` removes also a named plan with changes that
-/// were not applied. Asks first; without a terminal it needs `--yes`.
+/// A plan is finished if it was applied or undone, or has been without changes for a day. `--force` also removes a named plan with unapplied
+/// changes. Asks for confirmation; without a terminal it needs `--yes`.
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// Name, id, beginning of an id, or @latest [default: all finished plans]
+    /// Name, id, prefix of an id, or @latest [default: all finished plans]
     plan: Option<PlanSelector>,
     /// Remove the plan even with changes that were not applied
     #[arg(long, requires = "plan")]
     force: bool,
-    /// Remove nothing, print what would be removed
+    /// Only print what would be removed
     #[arg(long)]
     dry_run: bool,
-    /// Do not ask
+    /// Skip the confirmation
     #[arg(short, long)]
     yes: bool,
 }

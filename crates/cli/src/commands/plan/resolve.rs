@@ -14,7 +14,7 @@ use crate::output::{Answer, Output};
 #[command(after_help = EXAMPLES)]
 #[command(group = clap::ArgGroup::new("choice").required(true).args(["take", "file", "delete"]))]
 pub(super) struct Args {
-    /// Name, id, beginning of an id, or @latest
+    /// Name, id, prefix of an id, or @latest
     plan: PlanSelector,
     /// Path of the conflict, relative to its root
     path: String,

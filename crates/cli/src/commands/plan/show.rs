@@ -17,7 +17,7 @@ use crate::table::Table;
 /// Show a plan: state, folders, changesets and nodes
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
-    /// Name, id, beginning of an id, or @latest
+    /// Name, id, prefix of an id, or @latest
     plan: PlanSelector,
 }
 

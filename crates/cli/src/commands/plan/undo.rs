@@ -14,14 +14,14 @@ use crate::output::{Answer, Output};
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Name, id, beginning of an id, or @latest
+    /// Name, id, prefix of an id, or @latest
     plan: PlanSelector,
     #[command(flatten)]
     part: PartArgs,
-    /// Change nothing, print what would be undone
+    /// Only print what would be undone
     #[arg(long)]
     dry_run: bool,
-    /// Do not ask
+    /// Skip the confirmation
     #[arg(short, long)]
     yes: bool,
 }
