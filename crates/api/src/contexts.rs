@@ -41,7 +41,7 @@ pub enum ContextDocument {
 pub enum MessageSelection {
     /// All messages.
     All,
-    /// The last messages, so many.
+    /// The last messages, this many.
     Last(u64),
     /// Messages from `start` to before `end`, counted from 0.
     Range {

@@ -1,7 +1,7 @@
 //! Reading messages in chunks, without blocking writers.
 //!
 //! Each chunk is read under the shared lock, which is released before the caller gets the messages:
-//! a slow reader, such as a pager, blocks nobody. Only a rewind, a clear or a replacing import
+//! a slow reader, such as a pager, blocks no writer. Only a rewind, a clear or a replacing import
 //! removes messages. These record their revision in the metadata, and a reader that began before
 //! one of them ends with [`Error::Rewritten`] instead of mixing two states.
 

@@ -17,7 +17,7 @@ use crate::service::all_entries;
 use crate::{Change, Error, PathKey, Plans, Result, retry};
 
 /// The default duration of a lease. After that time another process may take the lease; until one
-/// does, the holder goes on.
+/// does, the holder continues.
 pub const LEASE_DURATION: Duration = Duration::from_secs(60);
 
 /// Options of the lease on a changeset.

@@ -61,7 +61,7 @@ impl EncodedRecording {
         Ok(encoded)
     }
 
-    /// Returns about how many bytes it writes.
+    /// Estimates the number of bytes that it writes.
     pub(crate) fn bytes(&self) -> usize {
         self.blobs.iter().map(|blob| blob.chunk().stored().len()).sum()
     }

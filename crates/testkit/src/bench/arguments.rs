@@ -35,7 +35,7 @@ impl Arguments {
                     found.others.insert(word.clone(), value);
                 }
                 unknown => {
-                    return Err(format!("unknown argument `{unknown}`; --help says what there is").into());
+                    return Err(format!("unknown argument `{unknown}`; see --help").into());
                 }
             }
         }

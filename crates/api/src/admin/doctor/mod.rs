@@ -318,7 +318,7 @@ fn locks(home: &Path, hint: Option<HintFor>) -> Check {
     let wait = Wait { timeout: std::time::Duration::ZERO, ..Wait::default() };
     match Lock::open(&home.join(TRIED_LOCK)).and_then(|lock| lock.acquire(LockMode::Exclusive, &wait)) {
         Ok(_) => Check::ok("locks", "work"),
-        Err(filetx::Error::Busy { .. }) => Check::ok("locks", "work; somebody else looks too"),
+        Err(filetx::Error::Busy { .. }) => Check::ok("locks", "work; another process holds the test lock"),
         Err(error) => Check::failed("locks", &error.into(), hint),
     }
 }

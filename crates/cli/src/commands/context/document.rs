@@ -15,14 +15,14 @@ pub(super) struct Args {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// Print it, or one value in it
+    /// Print the object, or one value in it
     Get {
         /// Context name
         name: ContextName,
         /// JSON Pointer to a value, such as `/plan/steps/0`
         pointer: Option<String>,
     },
-    /// Replace it with a JSON object
+    /// Replace the object
     Set {
         /// Context name
         name: ContextName,
