@@ -17,6 +17,7 @@
 //! - [`mod@bench`]: measurements of two sides that alternate.
 //! - [`report`]: figures and skips.
 //! - `version_0_1`: data that version 0.1 made.
+//! - [`fuzz`]: fuzz targets as ordinary tests.
 //! - [`seed`]: seeds of random tests, and the command that replays one.
 
 #[cfg(unix)]
@@ -26,6 +27,7 @@ pub mod contended_config;
 pub mod explore;
 #[cfg(unix)]
 pub mod folder;
+pub mod fuzz;
 #[cfg(unix)]
 pub mod history;
 #[cfg(target_os = "linux")]

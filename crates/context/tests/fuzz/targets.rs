@@ -7,13 +7,6 @@ use std::path::{Path, PathBuf};
 use context::{ContextManager, Contexts, Draft, Format, Json, Name, OnExisting, Options, Role};
 use tempfile::TempDir;
 
-/// A target.
-pub(crate) type Target = fn(&[u8]);
-
-/// All targets by name.
-pub(crate) const TARGETS: [(&str, Target); 4] =
-    [("archive", archive), ("legacy_layout", legacy_layout), ("index", index), ("tail", tail)];
-
 /// Messages of the conversation whose index is replaced: enough for several entries.
 const INDEXED: u64 = 200;
 
