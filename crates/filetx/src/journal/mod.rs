@@ -94,16 +94,15 @@ impl Journal {
         let read = |offset, len| root.with_step(Step::Inspect, &path, read_range(&*self.file, offset, len));
         let head = read(self.offset, HEAD_BYTES as u64)?;
         let Some(padded) = Record::padded_len(&head) else { return Ok(None) };
-        if self.offset + padded as u64 > self.capacity {
-            return Ok(None);
-        }
+        let end = self.offset.checked_add(padded as u64).filter(|end| *end <= self.capacity);
+        let Some(end) = end else { return Ok(None) };
         let bytes = read(self.offset, padded as u64)?;
         let corrupt = |MalformedRecord(reason)| Error::CorruptJournal { path: root.full_path(&path), reason };
         let Some((record, chain)) = Record::decode(&bytes, self.chain).map_err(corrupt)? else {
             return Ok(None);
         };
         self.chain = chain;
-        self.offset += padded as u64;
+        self.offset = end;
         Ok(Some(record))
     }
 
@@ -214,6 +213,10 @@ fn read_header(root: &Root, path: &RelPath, file: &dyn StoredFile) -> Result<Hea
         }
         let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
         let header = Header { epoch: number(16), capacity: number(24) };
+        // No epoch could follow it, so this program did not write it.
+        if header.epoch == u64::MAX {
+            continue;
+        }
         if newest.as_ref().is_none_or(|newest| newest.epoch < header.epoch) {
             newest = Some(header);
         }

@@ -16,6 +16,7 @@
 //! the chain. Records start at a sector boundary: writing one never rewrites a sector with
 //! acknowledged bytes.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crate::path::os_string;
@@ -30,6 +31,10 @@ pub(crate) const HEAD_BYTES: usize = 56;
 pub(crate) const BODY_BYTES_MAX: usize = 512 * 1024 * 1024;
 
 const MAGIC: [u8; 4] = *b"FTXR";
+/// Largest mode: permission bits and the three bits above them.
+const MODE_MAX: u32 = 0o7777;
+/// Maximum length of a file before the bytes of a record, in bytes. No file system has longer ones.
+const LEN_MAX: u64 = 1 << 62;
 
 /// One transaction.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -109,6 +114,27 @@ impl Record {
         Ok(Some((record, Chain { epoch: chain.epoch, sequence: chain.sequence + 1, last_checksum: stored })))
     }
 
+    /// Checks the rules for records of trees. A record that breaks one was not written by this
+    /// program.
+    pub(crate) fn check_tree(&self, txn_dir: &RelPath) -> Result<(), MalformedRecord> {
+        let mut paths = BTreeSet::new();
+        for change in &self.changes {
+            if change.root >= self.roots.len() {
+                return Err(MalformedRecord("a change names a root that is not listed"));
+            }
+            if change.path.is_within(txn_dir) {
+                return Err(MalformedRecord("a change names the transaction folder"));
+            }
+            if !paths.insert((change.root, &change.path)) {
+                return Err(MalformedRecord("two changes name the same path"));
+            }
+            if change.before == Observed::PreviousRecord || !is_tree_target(&change.after) {
+                return Err(MalformedRecord("a change has a form that trees do not use"));
+            }
+        }
+        Ok(())
+    }
+
     fn encode_body(&self, out: &mut Vec<u8>) {
         out.extend(self.id.to_le_bytes());
         put_bytes(out, &self.owner);
@@ -148,6 +174,17 @@ impl Record {
         }
         Ok(Self { id, owner, roots, changes })
     }
+}
+
+/// Content in trees is a whole staged file, or stays: a change of the mode alone.
+fn is_tree_target(after: &TargetState) -> bool {
+    let TargetState::File { content, .. } = after else { return true };
+    content.bytes.is_empty()
+        && match &content.base {
+            ContentBase::Empty => false,
+            ContentBase::Path => true,
+            ContentBase::Staged(staged) => content.prefix_len == staged.len,
+        }
 }
 
 fn checksum(chain: &Chain, head: &[u8], body: &[u8]) -> Hash {
@@ -264,25 +301,43 @@ impl<'a> RecordInput<'a> {
         self.take(len)
     }
 
+    fn mode(&mut self) -> Result<u32, MalformedRecord> {
+        let mode = self.u32()?;
+        if mode > MODE_MAX { Err(MalformedRecord("a mode has unknown bits")) } else { Ok(mode) }
+    }
+
+    fn content(&mut self, base: ContentBase) -> Result<Content, MalformedRecord> {
+        let (prefix_len, bytes) = (self.u64()?, self.bytes()?.to_vec());
+        let prefix_max = match &base {
+            ContentBase::Empty => 0,
+            ContentBase::Path => LEN_MAX,
+            ContentBase::Staged(staged) => staged.len.min(LEN_MAX),
+        };
+        if prefix_len > prefix_max {
+            return Err(MalformedRecord("a content has a prefix that its base lacks"));
+        }
+        Ok(Content { base, prefix_len, bytes })
+    }
+
     fn observed(&mut self) -> Result<Observed, MalformedRecord> {
         Ok(match self.u8()? {
             0 => Observed::Absent,
-            1 => Observed::Folder { mode: self.u32()? },
+            1 => Observed::Folder { mode: self.mode()? },
             2 => Observed::Symlink { target: os_string(self.bytes()?) },
             3 => Observed::File {
-                mode: self.u32()?,
+                mode: self.mode()?,
                 len: self.u64()?,
                 fingerprint: Fingerprint::Whole(self.hash()?),
             },
             4 => Observed::File {
-                mode: self.u32()?,
+                mode: self.mode()?,
                 len: self.u64()?,
                 fingerprint: Fingerprint::Tail(self.hash()?),
             },
             5 => Observed::Other,
             6 => Observed::PreviousRecord,
             7 => {
-                let (mode, bytes) = (self.u32()?, self.bytes()?.to_vec());
+                let (mode, bytes) = (self.mode()?, self.bytes()?.to_vec());
                 Observed::File { mode, len: bytes.len() as u64, fingerprint: Fingerprint::Bytes(bytes) }
             }
             _ => return Err(MalformedRecord("a state before has an unknown kind")),
@@ -293,10 +348,10 @@ impl<'a> RecordInput<'a> {
         let tag = self.u8()?;
         Ok(match tag {
             0 => TargetState::Absent,
-            1 => TargetState::Folder { mode: self.u32()? },
+            1 => TargetState::Folder { mode: self.mode()? },
             2 => TargetState::Symlink { target: os_string(self.bytes()?) },
             3..=5 => {
-                let mode = self.u32()?;
+                let mode = self.mode()?;
                 let base = match tag {
                     3 => ContentBase::Empty,
                     4 => ContentBase::Path,
@@ -307,10 +362,7 @@ impl<'a> RecordInput<'a> {
                         hash: self.hash()?,
                     }),
                 };
-                TargetState::File {
-                    mode,
-                    content: Content { base, prefix_len: self.u64()?, bytes: self.bytes()?.to_vec() },
-                }
+                TargetState::File { mode, content: self.content(base)? }
             }
             _ => return Err(MalformedRecord("a state after has an unknown kind")),
         })
@@ -445,6 +497,71 @@ mod tests {
             }
             body.truncate(random.usize(..=body.len()));
             let _ = Record::decode_body(&body);
+        }
+    }
+
+    fn file(content: Content) -> TargetState {
+        TargetState::File { mode: 0o644, content }
+    }
+
+    fn staged() -> Content {
+        Content::of_staged(Staged { id: 7, number: 0, len: 3, hash: Hash::of(b"abc") })
+    }
+
+    fn record(changes: Vec<(&str, TargetState)>) -> Record {
+        let change = |(path, after)| Change {
+            root: 0,
+            path: RelPath::new(path).unwrap(),
+            before: Observed::Absent,
+            after,
+        };
+        let roots = vec!["/a".into()];
+        Record { id: 7, owner: Vec::new(), roots, changes: changes.into_iter().map(change).collect() }
+    }
+
+    #[test]
+    fn values_that_this_program_never_writes_are_refused() {
+        let decoded = |after| {
+            let mut body = Vec::new();
+            record(vec![("f", after)]).encode_body(&mut body);
+            Record::decode_body(&body).map(drop).map_err(|MalformedRecord(reason)| reason)
+        };
+        let prefix = |content: Content, prefix_len| file(Content { prefix_len, ..content });
+        assert_eq!(decoded(file(staged())), Ok(()));
+        assert_eq!(decoded(prefix(Content::of_path(0), 1 << 40)), Ok(()));
+        for after in [
+            prefix(staged(), 4),
+            prefix(Content::of_bytes(b"x".to_vec()), 1),
+            prefix(Content::of_path(0), u64::MAX),
+        ] {
+            assert_eq!(decoded(after), Err("a content has a prefix that its base lacks"));
+        }
+        assert_eq!(decoded(TargetState::Folder { mode: 0o10000 }), Err("a mode has unknown bits"));
+    }
+
+    #[test]
+    fn records_that_trees_never_write_are_refused() {
+        let checked = |record: &Record| {
+            record.check_tree(&RelPath::new(".txn").unwrap()).map_err(|MalformedRecord(reason)| reason)
+        };
+        let sound = record(vec![
+            ("f", file(staged())),
+            ("g", file(Content::of_path(3))),
+            (".txnx", TargetState::Absent),
+        ]);
+        assert_eq!(checked(&sound), Ok(()));
+        let unlisted = Record { roots: Vec::new(), ..sound };
+        assert_eq!(checked(&unlisted), Err("a change names a root that is not listed"));
+        for path in [".txn", ".txn/journal"] {
+            let own = record(vec![(path, TargetState::Absent)]);
+            assert_eq!(checked(&own), Err("a change names the transaction folder"));
+        }
+        let twice = record(vec![("f", TargetState::Absent), ("f", file(staged()))]);
+        assert_eq!(checked(&twice), Err("two changes name the same path"));
+        let half = Content { prefix_len: 2, ..staged() };
+        for content in [half, Content::of_bytes(b"x".to_vec())] {
+            let other = record(vec![("f", file(content))]);
+            assert_eq!(checked(&other), Err("a change has a form that trees do not use"));
         }
     }
 }

@@ -16,6 +16,7 @@
 //! | 72..104 | BLAKE3 of bytes 0..72 |
 
 use crate::disk::{OpenMode, StoredFile};
+use crate::journal::Journal;
 use crate::journal::record::Chain;
 use crate::root::{OUR_FILE_MODE, Root, read_range};
 use crate::{Hash, Result, Step};
@@ -29,6 +30,13 @@ const WATERMARK_BYTES: usize = 104;
 pub(crate) struct Watermark {
     pub chain: Chain,
     pub offset: u64,
+}
+
+impl Watermark {
+    /// Returns true if this may be a position in a journal.
+    pub(crate) fn is_in(&self, journal: &Journal) -> bool {
+        self.chain.epoch == journal.chain.epoch && self.offset <= journal.capacity
+    }
 }
 
 /// Opens the watermark file for writing, and creates it if it is missing.

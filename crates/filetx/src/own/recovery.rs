@@ -5,7 +5,7 @@ use super::state::merge;
 use crate::disk::{FileKind, OpenMode, Stat};
 use crate::journal::record::{Record, SECTOR_BYTES};
 use crate::journal::watermark;
-use crate::journal::{Journal, STABILISE};
+use crate::journal::{JOURNAL, Journal, STABILISE};
 use crate::root::{OUR_FILE_MODE, OUR_FOLDER_MODE, Root};
 use crate::tx::Preserved;
 use crate::tx::change::{Change, Content, ContentBase, Fingerprint, Observed, TargetState};
@@ -24,7 +24,9 @@ pub(super) fn recover(
     // 10.1 to 10.4. The records may be only in memory. They must be durable before a later record
     // is acknowledged, and after a failed sync the old file may never become durable.
     if !Step::Stabilise.is_skipped() {
-        let (epoch, capacity) = (journal.chain.epoch, journal.capacity);
+        let stat = root.with_step(Step::Inspect, &root.in_txn_dir(JOURNAL), journal.file.stat())?;
+        // The whole capacity was written, so a header that claims more is wrong.
+        let (epoch, capacity) = (journal.chain.epoch, journal.capacity.min(stat.len));
         // Some systems do not replace a file that is open.
         drop(journal);
         journal = Journal::create(root, epoch, capacity, records, &STABILISE, || Ok(()))?;

@@ -171,9 +171,7 @@ impl OpenJournal {
 pub(crate) fn pending(root: &Root) -> Result<Overlay> {
     let mut overlay = Overlay::default();
     let Some(mut journal) = Journal::open(root, OpenMode::Read)? else { return Ok(overlay) };
-    if let Some(watermark) =
-        read_watermark(root)?.filter(|watermark| watermark.chain.epoch == journal.chain.epoch)
-    {
+    if let Some(watermark) = read_watermark(root)?.filter(|watermark| watermark.is_in(&journal)) {
         (journal.chain, journal.offset) = (watermark.chain, watermark.offset);
     }
     for record in scan(root, &mut journal)? {
@@ -187,7 +185,9 @@ pub(crate) fn pending(root: &Root) -> Result<Overlay> {
 fn scan(root: &Root, journal: &mut Journal) -> Result<Vec<Record>> {
     let records = journal.scan(root)?;
     let is_file = |change: &Change| {
-        change.path.depth() == 1 && matches!(change.after, TargetState::Absent | TargetState::File { .. })
+        change.path.depth() == 1
+            && !change.path.is_within(&root.txn_dir)
+            && matches!(change.after, TargetState::Absent | TargetState::File { .. })
     };
     if records.iter().flat_map(|record| &record.changes).all(is_file) {
         return Ok(records);

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use crate::disk::{OpenMode, RenameMode, Storage};
 use crate::journal::pointer;
-use crate::journal::record::Record;
+use crate::journal::record::{MalformedRecord, Record};
 use crate::journal::{JOURNAL, Journal, JournalSteps};
 use crate::lock::{Guard, Lock, LockMode, Wait, acquire_all};
 use crate::root::Root;
@@ -259,7 +259,12 @@ pub(crate) fn read_record(root: &Root) -> Result<Option<Record>> {
         path: root.full_path(&root.in_txn_dir(JOURNAL)),
         reason: "its record is invalid",
     };
-    journal.next(root)?.ok_or_else(corrupt).map(Some)
+    let record = journal.next(root)?.ok_or_else(corrupt)?;
+    record.check_tree(&root.txn_dir).map_err(|MalformedRecord(reason)| Error::CorruptJournal {
+        path: root.full_path(&root.in_txn_dir(JOURNAL)),
+        reason,
+    })?;
+    Ok(Some(record))
 }
 
 /// Indexes of the roots that a record changes. The first one is the main root.

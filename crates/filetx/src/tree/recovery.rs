@@ -93,7 +93,7 @@ fn unacknowledged(
             .transpose()?
             .flatten()
         {
-            Some(record) if !record.owner.is_empty() => {
+            Some(record) if !record.owner.is_empty() && record.check_tree(&root.txn_dir).is_ok() => {
                 let record_roots: Option<Vec<Root>> = record
                     .roots
                     .iter()
