@@ -260,6 +260,8 @@ impl Chain {
             0 => Some((1, Fault::Missing)),
             sequence if sequence > self.last.0 => Some((next, Fault::Missing)),
             _ if seen.iter().any(|seen| seen.sequence > self.last.0) => Some((next, Fault::Missing)),
+            // A checkpoint has no head of an empty chain.
+            _ if seen.iter().any(|seen| seen.sequence == 0) => Some((1, Fault::NotAsCheckpointed)),
             _ => None,
         }
     }
