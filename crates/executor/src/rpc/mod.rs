@@ -17,6 +17,8 @@
 //! held while a request is handled.
 
 mod client;
+#[doc(hidden)]
+pub mod fuzzing;
 mod protocol;
 mod server;
 mod session;
