@@ -5,18 +5,33 @@ use crate::run::{Run, cargo, root};
 use crate::tools::{self, Availability};
 
 pub(crate) const HELP: &str = "\
-Fuzz the readers of contexts: archives, legacy files, the index, bytes after the last message.
+Fuzz the readers of everything that others may have written: journals, contexts, plan files, messages of actors, audit exports, configuration.
 
 Usage: cargo xtask fuzz [TARGET] [--seconds N]
 
-  TARGET        Fuzz one of archive, legacy_layout, index, tail [default: all, one after the other]
+  TARGET        Fuzz one target, a folder of fuzz/seeds [default: all, one after the other]
   --seconds N   Fuzz each target for N seconds [default: 60]
 
 Starts from fuzz/seeds and the corpus of earlier runs in target/fuzz/corpus. Installs cargo-fuzz into target/tools. Failing input is kept in
 target/fuzz/artifacts and named: add it to fuzz/seeds, where `cargo xtask test` runs it.
 ";
 
-const TARGETS: [&str; 4] = ["archive", "legacy_layout", "index", "tail"];
+const TARGETS: [&str; 14] = [
+    "own_journal",
+    "tree_journal",
+    "pointer",
+    "watermark",
+    "unpublished",
+    "archive",
+    "legacy_layout",
+    "index",
+    "tail",
+    "plan_file",
+    "socket",
+    "audit_export",
+    "checkpoint",
+    "config_file",
+];
 const SECONDS: u32 = 60;
 
 /// Targets, and seconds for each.
