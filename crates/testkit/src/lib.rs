@@ -18,6 +18,7 @@
 //! - [`report`]: figures and skips.
 //! - `version_0_1`: data that version 0.1 made.
 //! - [`fuzz`]: fuzz targets as ordinary tests.
+//! - `trees`: random trees of files for round trips through `git apply`.
 //! - [`seed`]: seeds of random tests, and the command that replays one.
 
 #[cfg(unix)]
@@ -46,6 +47,8 @@ pub mod store_conformance;
 mod store_wrapper;
 #[cfg(unix)]
 pub mod strace;
+#[cfg(unix)]
+pub mod trees;
 pub mod unlocked_edit;
 #[cfg(target_os = "linux")]
 pub mod version_0_1;

@@ -1,126 +1,28 @@
 //! Patches: round trips through the real `git apply`.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::Path;
-use std::process::{Command, Stdio};
 
 use plan::{
     Change, ChangeKind, FileDiff, OverlaySource, Selection, Sign, StoredBlobs, Strategy, diffs, write_patch,
 };
 use testkit::report::{figure, is_proof};
 use testkit::seed;
+use testkit::trees::{Node, Revision, Step, Tree, git, git_apply, make, read};
 
 use super::fixture::*;
 
-/// The files of a folder: content or target, and whether a file is executable.
-type Tree = BTreeMap<Vec<u8>, Node>;
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Node {
-    File(Vec<u8>, bool),
-    Symlink(Vec<u8>),
-}
-
-fn os(path: &[u8]) -> OsString {
-    OsString::from_vec(path.to_vec())
-}
-
-fn make(root: &Path, tree: &Tree) {
-    for (path, node) in tree {
-        let path = root.join(os(path));
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        match node {
-            Node::Symlink(target) => symlink(os(target), path).unwrap(),
-            Node::File(content, executable) => {
-                std::fs::write(&path, content).unwrap();
-                let mode = if *executable { 0o755 } else { 0o644 };
-                std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
-            }
+/// The change of a plan for a step.
+fn change(step: Step) -> Change {
+    match step {
+        Step::Delete(path) => Change::delete(bytes(path)),
+        Step::Rename(from, to) => Change::rename(bytes(from), bytes(to)),
+        Step::Mode(path, mode) => Change::mode(bytes(path), mode),
+        Step::Write(path, content, mode) => {
+            let content = plan::ContentSource::Bytes(content);
+            Change::new(bytes(path), plan::Edit::Write { content, mode: Some(mode) })
         }
+        Step::Symlink(path, target) => Change::symlink(bytes(path), bytes(target)),
     }
-}
-
-fn read(root: &Path) -> Tree {
-    fn visit(folder: &Path, prefix: &[u8], tree: &mut Tree) {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let entry = entry.unwrap();
-            let name = [prefix, entry.file_name().as_encoded_bytes()].concat();
-            let kind = entry.file_type().unwrap();
-            if kind.is_dir() {
-                if name != b".git" {
-                    visit(&entry.path(), &[&name[..], b"/"].concat(), tree);
-                }
-            } else if kind.is_symlink() {
-                let target = std::fs::read_link(entry.path()).unwrap();
-                tree.insert(name, Node::Symlink(target.into_os_string().into_vec()));
-            } else {
-                let executable = entry.metadata().unwrap().permissions().mode() & 0o100 != 0;
-                tree.insert(name, Node::File(std::fs::read(entry.path()).unwrap(), executable));
-            }
-        }
-    }
-    let mut tree = Tree::new();
-    visit(root, b"", &mut tree);
-    tree
-}
-
-fn git(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new("git");
-    command
-        .current_dir(folder)
-        .args(arguments)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_NOSYSTEM", "1");
-    command
-}
-
-/// Applies a patch with git in a repository.
-fn git_apply(folder: &Path, patch: &[u8]) -> Result<(), String> {
-    if !folder.join(".git").exists() {
-        assert!(git(folder, &["init", "-q"]).status().unwrap().success());
-    }
-    let file = folder.join(".git/patch");
-    std::fs::write(&file, patch).unwrap();
-    let applied =
-        git(folder, &["apply", "--whitespace=nowarn", ".git/patch"]).stderr(Stdio::piped()).output().unwrap();
-    let error = String::from_utf8_lossy(&applied.stderr).into_owned();
-    if applied.status.success() { Ok(()) } else { Err(error) }
-}
-
-/// The changes from one tree to another, some of them as renames.
-fn changes(old: &Tree, new: &Tree, renames: &[(Vec<u8>, Vec<u8>)]) -> Vec<Change> {
-    let mut changes = Vec::new();
-    let mut now = old.clone();
-    for (from, to) in renames {
-        if now.remove(to).is_some() {
-            changes.push(Change::delete(bytes(to)));
-        }
-        changes.push(Change::rename(bytes(from), bytes(to)));
-        let node = now.remove(from).unwrap();
-        now.insert(to.clone(), node);
-    }
-    for (path, _) in now.iter().filter(|(path, _)| !new.contains_key(*path)) {
-        changes.push(Change::delete(bytes(path)));
-    }
-    for (path, node) in new.iter().filter(|(path, node)| now.get(*path) != Some(*node)) {
-        changes.push(match (node, now.get(path)) {
-            (Node::File(content, executable), Some(Node::File(before, _))) if content == before => {
-                Change::mode(bytes(path), if *executable { 0o755 } else { 0o644 })
-            }
-            (Node::File(content, executable), _) => {
-                let mode = Some(if *executable { 0o755 } else { 0o644 });
-                Change::new(
-                    bytes(path),
-                    plan::Edit::Write { content: plan::ContentSource::Bytes(content.clone()), mode },
-                )
-            }
-            (Node::Symlink(target), _) => Change::symlink(bytes(path), bytes(target.clone())),
-        });
-    }
-    changes
 }
 
 impl Fixture {
@@ -139,10 +41,11 @@ impl Fixture {
 }
 
 /// Records the changes from one tree to another, and checks that git applies and reverts them.
-fn round_trip(old: &Tree, new: &Tree, renames: &[(Vec<u8>, Vec<u8>)]) {
+fn round_trip(revision: &Revision) {
     let fixture = Fixture::new();
+    let Revision { old, new, .. } = revision;
     make(&fixture.root, old);
-    let changes = changes(old, new, renames);
+    let changes: Vec<Change> = revision.steps().into_iter().map(change).collect();
     if changes.is_empty() {
         return;
     }
@@ -170,68 +73,6 @@ fn round_trip(old: &Tree, new: &Tree, renames: &[(Vec<u8>, Vec<u8>)]) {
     assert_eq!(contents(&read(&target)), contents(old), "{}", shown());
 }
 
-fn random_text(random: &mut fastrand::Rng) -> Vec<u8> {
-    let ending: &[u8] = if random.u8(..4) == 0 { b"\r\n" } else { b"\n" };
-    let mut text = Vec::new();
-    for _ in 0..random.usize(..30) {
-        text.extend(format!("{}{}", ["", "  ", "\t"][random.usize(..3)], random.u8(..12)).bytes());
-        text.extend(ending);
-    }
-    if random.u8(..3) == 0 {
-        text.extend(b"no newline at the end");
-    }
-    text
-}
-
-fn random_node(random: &mut fastrand::Rng) -> Node {
-    match random.u8(..10) {
-        0 => Node::File(Vec::new(), random.bool()),
-        1 => Node::Symlink([&b"target"[..], b"../up", b"sp ace", b"\xff"][random.usize(..4)].to_vec()),
-        2 | 3 => Node::File(
-            (0..random.usize(1..400)).map(|_| random.u8(..4) * 85).chain([0]).collect(),
-            random.bool(),
-        ),
-        _ => Node::File(random_text(random), random.u8(..4) == 0),
-    }
-}
-
-fn edited(random: &mut fastrand::Rng, node: &Node) -> Node {
-    match node {
-        Node::File(content, executable) if random.u8(..4) > 0 => {
-            let mut lines: Vec<Vec<u8>> =
-                content.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
-            for _ in 0..random.usize(..3) {
-                let place = random.usize(..=lines.len());
-                match random.u8(..3) {
-                    0 => lines.insert(place, b"inserted\n".to_vec()),
-                    1 if place < lines.len() => drop(lines.remove(place)),
-                    _ if place < lines.len() => lines[place] = b"replaced\n".to_vec(),
-                    _ => {}
-                }
-            }
-            Node::File(lines.concat(), if random.u8(..5) == 0 { !executable } else { *executable })
-        }
-        _ => random_node(random),
-    }
-}
-
-const NAMES: [&[u8]; 14] = [
-    b"a",
-    b"b.txt",
-    b"folder/c",
-    b"folder/d e",
-    b"sp ace",
-    b"tab\tname",
-    b"new\nline",
-    b"qu\"ote",
-    b"back\\slash",
-    b"\xc3\xa9",
-    b"\xff\xfe",
-    b"-dash",
-    b"deep/er/file",
-    b"trailing ",
-];
-
 #[test]
 fn generated_trees_go_through_git_apply_and_back() {
     let kept = seed::from_env_or(5);
@@ -239,37 +80,7 @@ fn generated_trees_go_through_git_apply_and_back() {
     let mut random = fastrand::Rng::with_seed(kept);
     let rounds = if is_proof() { 3_000 } else { 60 };
     for _ in 0..rounds {
-        let mut old = Tree::new();
-        for name in NAMES {
-            if random.u8(..3) > 0 {
-                old.insert(name.to_vec(), random_node(&mut random));
-            }
-        }
-        let (mut new, mut renames) = (Tree::new(), Vec::new());
-        let fates: Vec<u8> = old.keys().map(|_| random.u8(..6)).collect();
-        let gone = old.keys().zip(&fates).filter(|(_, fate)| **fate == 0);
-        let mut free: Vec<Vec<u8>> = gone.map(|(name, _)| name.clone()).collect();
-        for ((name, node), fate) in old.iter().zip(&fates) {
-            match fate {
-                0 => {}
-                1 => {
-                    // Also onto the old name of another file.
-                    let free = if random.bool() { free.pop() } else { None };
-                    let to = free.unwrap_or_else(|| [&b"moved/"[..], name.as_slice()].concat());
-                    let same = if random.bool() { node.clone() } else { edited(&mut random, node) };
-                    new.insert(to.clone(), same);
-                    renames.push((name.clone(), to));
-                }
-                2 | 3 => drop(new.insert(name.clone(), edited(&mut random, node))),
-                _ => drop(new.insert(name.clone(), node.clone())),
-            }
-        }
-        for name in NAMES {
-            if !old.contains_key(name) && random.bool() {
-                new.insert(name.to_vec(), random_node(&mut random));
-            }
-        }
-        round_trip(&old, &new, &renames);
+        round_trip(&Revision::random(&mut random));
     }
     figure("generated trees through git apply and back", rounds);
 }
@@ -279,6 +90,9 @@ fn special_cases_of_git_go_through_git_apply() {
     let file = |content: &[u8]| Node::File(content.to_vec(), false);
     let tree = |things: &[(&[u8], Node)]| -> Tree {
         things.iter().map(|(path, node)| (path.to_vec(), node.clone())).collect()
+    };
+    let round_trip = |old: &Tree, new: &Tree, renames: &[(Vec<u8>, Vec<u8>)]| {
+        round_trip(&Revision { old: old.clone(), new: new.clone(), renames: renames.to_vec() });
     };
     let check = |old: Node, new: Node| round_trip(&tree(&[(b"f", old)]), &tree(&[(b"f", new)]), &[]);
     check(file(b""), file(b"a"));
