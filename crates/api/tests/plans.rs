@@ -101,6 +101,43 @@ fn patches_apply_to_new_and_renamed_files_but_not_to_symlinks() {
     assert_eq!(plans.diff(&work(&plans), &part).unwrap_err().kind(), Kind::Usage);
 }
 
+#[test]
+fn a_patch_does_what_it_says_or_is_refused() {
+    let (folder, plans) = two_roots();
+    fs::write(folder.path().join("app/b.txt"), "old\n").unwrap();
+    fs::write(folder.path().join("app/c.txt"), "old\n").unwrap();
+    // Longer than texts that are merged or shown.
+    let long = "line\n".repeat(2_000_000);
+    fs::write(folder.path().join("app/long.txt"), &long).unwrap();
+    let changeset = start(&plans, "coder");
+    let record = |path: &str, text: &str| {
+        plans.record(&changeset, &entry("app", path, Edit::Patch(text.as_bytes().to_vec())))
+    };
+    for refused in [
+        "--- a/other.txt\n+++ b/other.txt\n@@ -1 +1 @@\n-old\n+new\n",
+        "diff --git a/b.txt b/d.txt\nsimilarity index 100%\nrename from b.txt\nrename to d.txt\n",
+        "--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-old\n+new\n--- a/c.txt\n+++ b/c.txt\n@@ -1 +1 @@\n-old\n+new\n",
+    ] {
+        let error = record("b.txt", refused).unwrap_err();
+        assert_eq!((error.kind(), error.code()), (Kind::Conflict, "patch"), "{error}");
+    }
+    record("b.txt", "--- a/b.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n").unwrap();
+    record("c.txt", "diff --git a/c.txt b/c.txt\nold mode 100644\nnew mode 100755\n").unwrap();
+    record("long.txt", "--- a/long.txt\n+++ b/long.txt\n@@ -1,3 +1,3 @@\n-line\n+first\n line\n line\n")
+        .unwrap();
+    plans.seal(&changeset).unwrap();
+    plans.apply(&work(&plans), &cleveragents::ApplyOptions::default()).unwrap();
+    assert!(!folder.path().join("app/b.txt").exists());
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = fs::metadata(folder.path().join("app/c.txt")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o755);
+    }
+    let applied = fs::read_to_string(folder.path().join("app/long.txt")).unwrap();
+    assert_eq!(applied, format!("first\n{}", &long[5..]));
+}
+
 /// So long that reading it would end the test.
 #[test]
 fn a_file_too_large_to_patch_is_not_read() {

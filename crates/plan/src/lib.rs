@@ -56,6 +56,7 @@ pub use prune::{Force, PruneReport};
 pub use record::change::{Base, Change, ContentInput, ContentSource, Edit};
 pub use record::changeset::{Changeset, LEASE_DURATION, LeaseOptions};
 pub use record::context::PlanExecutionContext;
+pub use record::patch::{PATCH_BYTES_MAX, Patched, patched};
 pub use record::scope::{Scope, current_changeset, record_change};
 pub use retry::retry;
 pub use review::diff::{ChangeKind, DiffEntry, FileDiff, FileSide, Hunk, Line, Sign, diffs, write_patch};

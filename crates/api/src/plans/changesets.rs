@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use filetx::{PathState, RelPath, Snapshot};
 use plan::{
-    Actor, Base, BlobSource, Change, Changeset, ChangesetId, Content, ContentInput, ContentKind,
-    ContentSource, LeaseOptions, PathBytes, PathKey, Plan, Status, StoredBlobs, Tool,
+    Actor, Base, Change, Changeset, ChangesetId, ContentInput, ContentKind, ContentSource, LeaseOptions,
+    PATCH_BYTES_MAX, PathBytes, PathKey, Plan, Status, Tool,
 };
-use store::Store;
 use store::limits::CHUNK_BYTES;
+use store::{Store, read_blob};
 
 use crate::plans::open;
 use crate::plans::report::{ChangesetDetail, Closed, RecordedEntry};
@@ -24,8 +24,6 @@ use crate::{Error, Plans};
 const HELD: Duration = Duration::from_secs(10);
 /// Permission bits of a given base whose path does not exist.
 pub(crate) const USUAL_MODE: u32 = 0o644;
-/// Size limit of a patch, and of a patched file.
-pub(crate) const PATCH_BYTES_MAX: u64 = 64 << 20;
 
 /// A change of one path.
 #[derive(Clone, Debug)]
@@ -34,7 +32,7 @@ pub enum Edit {
     Content(PathBuf, Option<u32>),
     /// Write this content, with permission bits if given.
     Bytes(Vec<u8>, Option<u32>),
-    /// Apply a unified diff.
+    /// Apply a unified diff of this path. It may create or delete the file, or set its permission bits.
     Patch(Vec<u8>),
     /// Delete the path.
     Delete,
@@ -174,12 +172,8 @@ impl Plans {
                     Some(piece) => piece,
                     None => self.now(handle, plan, root, path)?,
                 };
-                let bytes =
-                    patched(path, now.as_ref(), bytes(self.inner.store().as_ref(), now.as_ref())?, patch)?;
-                return Ok((
-                    plan::Edit::Write { content: ContentSource::Bytes(bytes), mode: None },
-                    Base::Explicit(now),
-                ));
+                let edit = patched(self.inner.store().as_ref(), path, now.as_ref(), patch)?;
+                return Ok((edit, Base::Explicit(now)));
             }
         };
         Ok((act, base))
@@ -252,37 +246,36 @@ impl Plans {
     }
 }
 
-/// Bytes of a content.
-pub(crate) fn bytes(store: &dyn Store, piece: Option<&ContentInput>) -> Result<Vec<u8>, Error> {
-    let Some(piece) = piece else { return Ok(Vec::new()) };
-    if let Some(packed) = &piece.packed {
-        let unpacked = packed.chunk().unpack();
-        let damaged = |reason| store::Error::DamagedBlob { hash: packed.hash(), reason };
-        return Ok(unpacked.map_err(|reason| plan::Error::from(damaged(reason)))?);
-    }
-    Ok(StoredBlobs(store).bytes(&piece.content)?.to_vec())
-}
-
-/// Applies a unified diff.
+/// Applies a unified diff to the content of a path. Returns the edit to record.
 pub(crate) fn patched(
+    store: &dyn Store,
     path: &PathBytes,
     now: Option<&ContentInput>,
-    bytes: Vec<u8>,
     patch: &[u8],
-) -> Result<Vec<u8>, Error> {
-    let refuse = |reason: String| Error::Patch { path: path.show().into_owned(), reason };
-    let is_file = |content: &Content| content.kind == ContentKind::File;
-    if now.is_some_and(|piece| !is_file(&piece.content)) {
-        return Err(refuse("it is a symlink".to_owned()));
-    }
-    if bytes.len() as u64 > PATCH_BYTES_MAX {
-        return Err(too_long_to_patch(path));
-    }
-    let patch = diffy::Patch::from_bytes(patch).map_err(|error| refuse(error.to_string()))?;
-    if patch.hunks().is_empty() {
-        return Err(refuse("it changes no lines".to_owned()));
-    }
-    diffy::apply_bytes(&bytes, &patch).map_err(|error| refuse(error.to_string()))
+) -> Result<plan::Edit, Error> {
+    let text = match now.filter(|input| input.content.kind == ContentKind::File) {
+        Some(input) if input.content.bytes > PATCH_BYTES_MAX => return Err(too_long_to_patch(path)),
+        Some(input) => bytes(store, input)?,
+        None => Vec::new(),
+    };
+    let patched = plan::patched(path, now.map(|input| &input.content), &text, patch);
+    let patched = patched.map_err(|error| match error {
+        plan::Error::Patch { path, reason } => Error::Patch { path, reason },
+        error => error.into(),
+    });
+    Ok(patched?.into_edit())
+}
+
+/// Bytes of a content.
+fn bytes(store: &dyn Store, input: &ContentInput) -> Result<Vec<u8>, Error> {
+    let read = match &input.packed {
+        Some(packed) => packed
+            .chunk()
+            .unpack()
+            .map_err(|reason| store::Error::DamagedBlob { hash: packed.hash(), reason }),
+        None => read_blob(store, input.content.blob, PATCH_BYTES_MAX as usize),
+    };
+    Ok(read.map_err(plan::Error::from)?)
 }
 
 fn too_long_to_patch(path: &PathBytes) -> Error {

@@ -18,7 +18,7 @@ use plan::{ContentInput, ContentSource, PathBytes, Tool};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::plans::changesets::{PATCH_BYTES_MAX, USUAL_MODE, patched};
+use crate::plans::changesets::{USUAL_MODE, patched};
 use crate::plans::report::RecordedEntry;
 use crate::{Agents, Draft, Error, HOME_VARIABLE, Problem, Reveal, Revision};
 
@@ -84,16 +84,10 @@ impl Handler {
         bodies: &mut Bodies<'_>,
     ) -> Result<Value, Error> {
         let guard = session.lock_record();
-        let patch = bodies.next_whole(PATCH_BYTES_MAX)?;
+        let patch = bodies.next_whole(plan::PATCH_BYTES_MAX)?;
         let content = base_content(session, base, bodies)?;
         let base = given_base(&guard, &path, base, content)?.map_or_else(|| guard.current(&path), Ok)?;
-        let bytes = patched(
-            &path,
-            base.as_ref(),
-            crate::plans::changesets::bytes(session.store(), base.as_ref())?,
-            &patch,
-        )?;
-        let act = plan::Edit::Write { content: ContentSource::Bytes(bytes), mode: None };
+        let act = patched(session.store(), &path, base.as_ref(), &patch)?;
         let sequence = guard.record(path, act, Some(base), tool)?;
         Ok(to_json(&RecordedEntry { changeset, sequence }))
     }

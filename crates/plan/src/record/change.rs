@@ -92,7 +92,8 @@ pub enum Edit<C = ContentSource> {
         /// Permission bits; by default those of the old file, or 0644.
         mode: Option<u32>,
     },
-    /// Apply a unified diff. A path that does not exist counts as an empty text.
+    /// Apply a unified diff of this path. A path that does not exist counts as an empty text. The
+    /// patch may also create or delete the file or set its permission bits.
     Patch {
         /// The diff.
         #[serde(skip)]

@@ -3,23 +3,23 @@
 pub(crate) mod change;
 pub(crate) mod changeset;
 pub(crate) mod context;
+pub(crate) mod patch;
 pub(crate) mod path_cache;
 pub(crate) mod scope;
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
 
 use store::limits::CHUNK_BYTES;
 use store::{
     BlobHash, ChangesetId, Content, ContentKind, NewEntry, Operation, PackedBlob, PathBytes, Recording,
-    RequestId, Store, Tool,
+    RequestId, Store, Tool, read_blob,
 };
 
 use crate::record::path_cache::{CachedContent, PathGuard};
 use crate::roots::{Roots, ancestors, checked_path, path_bytes};
 use crate::{
-    Base, BlobSource, Change, ContentInput, ContentSource, Edit, Error, PathKey, Result, StoredBlobs,
-    TEXT_BYTES_MAX,
+    Base, Change, ContentInput, ContentSource, Edit, Error, PATCH_BYTES_MAX, Patched, PathKey, Result,
+    patched,
 };
 
 /// The default permission bits of a new file.
@@ -136,9 +136,13 @@ impl DraftBuilder<'_> {
         let new_base = if matches!(base, Base::Explicit(_)) { Base::Explicit(None) } else { Base::Current };
         let before = match &edit {
             Edit::Patch { .. } => {
-                self.before(&key, base, TEXT_BYTES_MAX).map_err(|error| too_long_to_patch(path, error))?
+                self.before(&key, base, PATCH_BYTES_MAX).map_err(|error| too_long_to_patch(path, error))?
             }
             _ => self.before(&key, base, u64::MAX)?,
+        };
+        let edit = match edit {
+            Edit::Patch { patch } => self.patched(path, before.as_ref(), &patch)?,
+            edit => edit,
         };
         let existing = |action| {
             before.clone().ok_or_else(|| Error::PathNotFound { path: path.show().into_owned(), action })
@@ -146,10 +150,7 @@ impl DraftBuilder<'_> {
         let written = if before.is_some() { Operation::Modify } else { Operation::Create };
         let (operation, after) = match edit {
             Edit::Write { content, mode } => (written, Some(self.written(content, mode, before.as_ref())?)),
-            Edit::Patch { patch } => {
-                let content = self.patched(path, before.as_ref(), &patch)?;
-                (written, Some(self.written(content, None, before.as_ref())?))
-            }
+            Edit::Patch { .. } => unreachable!("it was replaced by its result"),
             Edit::Symlink { target } => {
                 (written, Some(self.store_with_entry(ContentInput::symlink(&target)?)?))
             }
@@ -201,30 +202,40 @@ impl DraftBuilder<'_> {
         Ok(content)
     }
 
-    /// Applies a patch to the text of a path.
-    fn patched(&self, path: &PathBytes, before: Option<&Content>, patch: &[u8]) -> Result<ContentInput> {
-        let text = match before {
-            None => Arc::from([]),
-            Some(content) if content.kind == ContentKind::Symlink => {
-                return Err(cannot_patch(path, "it is a symlink"));
-            }
+    /// Applies a patch to the content of a path. Returns the edit that results.
+    fn patched(
+        &self,
+        path: &PathBytes,
+        before: Option<&Content>,
+        patch: &[u8],
+    ) -> Result<Edit<ContentInput>> {
+        let text = match before.filter(|content| content.kind == ContentKind::File) {
+            None => Vec::new(),
             Some(content) => self.bytes(content).map_err(|error| too_long_to_patch(path, error))?,
         };
-        let patch = diffy::Patch::from_bytes(patch).map_err(|error| cannot_patch(path, error))?;
-        if patch.hunks().is_empty() {
-            return Err(cannot_patch(path, "the patch changes no lines"));
-        }
-        let text = diffy::apply_bytes(&text, &patch).map_err(|error| cannot_patch(path, error))?;
-        ContentInput::from_reader(self.store, FILE_MODE, &mut text.as_slice())
+        Ok(match patched(path, before, &text, patch)? {
+            Patched::Write { bytes, mode } => {
+                let bits = mode.unwrap_or(FILE_MODE);
+                Edit::Write {
+                    content: ContentInput::from_reader(self.store, bits, &mut bytes.as_slice())?,
+                    mode,
+                }
+            }
+            Patched::Delete => Edit::Delete,
+            Patched::Mode(mode) => Edit::Mode(mode),
+        })
     }
 
     /// Reads a content that is stored, or will be stored with these entries.
-    fn bytes(&self, content: &Content) -> Result<Arc<[u8]>> {
+    fn bytes(&self, content: &Content) -> Result<Vec<u8>> {
+        if content.bytes > PATCH_BYTES_MAX {
+            return Err(Error::ContentTooLarge { bytes: content.bytes, limit: PATCH_BYTES_MAX });
+        }
         let Some(packed) = self.blobs.get(&content.blob) else {
-            return StoredBlobs(self.store).bytes(content);
+            return Ok(read_blob(self.store, content.blob, PATCH_BYTES_MAX as usize)?);
         };
         let bytes = packed.chunk().unpack();
-        Ok(bytes.map_err(|reason| store::Error::DamagedBlob { hash: packed.hash(), reason })?.into())
+        Ok(bytes.map_err(|reason| store::Error::DamagedBlob { hash: packed.hash(), reason })?)
     }
 
     /// Returns the content of a path before the change: the content that this changeset recorded

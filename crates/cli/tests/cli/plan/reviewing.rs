@@ -159,6 +159,16 @@ fn a_patch_builds_on_earlier_changes() {
         .code(4)
         .stdout_eq("")
         .stderr_eq(str![[r#"
+error: cannot apply the patch to `b.txt`: the patch is for `a/a.txt`
+  hint: make the patch against the present file, or record all of it with --content FILE
+
+"#]]);
+    let two = two.replace("a.txt", "b.txt");
+    program
+        .run_reading(two.as_bytes(), &format!("changeset record {coder} --path b.txt --patch -"))
+        .code(4)
+        .stdout_eq("")
+        .stderr_eq(str![[r#"
 error: cannot apply the patch to `b.txt`: error applying hunk #1
   hint: make the patch against the present file, or record all of it with --content FILE
 
