@@ -82,4 +82,4 @@ pub use runs::{
     RecoveryAction, RunEvent, RunOptions, RunRecord, RunSettings, RunSummary, UnfinishedRun,
     plan_file_schema,
 };
-pub use store::{AuditRecord, AuditReport, Finding, GcStats, PlanSelector};
+pub use store::{AuditRecord, AuditReport, Finding, GcStats, JsonBytes, PlanSelector};

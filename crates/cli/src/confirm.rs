@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use crate::error::{Error, Result};
-use crate::escape::escaped;
+use crate::escape::visible;
 use crate::output::Output;
 
 /// Returns true if a person can be asked: standard input and standard error are a terminal, and the output is not JSON.
@@ -18,7 +18,7 @@ pub(crate) fn require_yes(action: &str, yes: bool, output: &Output) -> Result<()
 
 /// Asks a question that names object, folder and count. Anything but yes is an error.
 pub(crate) fn ask(question: &str) -> Result<()> {
-    let _ = write!(io::stderr(), "{}? [y/N] ", escaped(question)).and_then(|()| io::stderr().flush());
+    let _ = write!(io::stderr(), "{}? [y/N] ", visible(question)).and_then(|()| io::stderr().flush());
     let mut line = String::new();
     let read = io::stdin().read_line(&mut line).map_err(|source| Error::Stdin { source })?;
     let is_yes = read > 0 && matches!(line.trim().to_lowercase().as_str(), "y" | "yes");

@@ -14,6 +14,7 @@ mod log;
 mod output;
 mod sandbox;
 mod session;
+mod stream;
 mod style;
 mod table;
 mod usage;

@@ -1,22 +1,22 @@
 //! Output: text for people, or one JSON envelope for programs.
 //!
-//! Standard output is data, standard error is for people: commands that show print, commands that act report.
+//! Standard output is data, standard error is for people: commands that show print, commands that act report. Lines are made visible, data
+//! is exact in a pipe: see [`stream`](crate::stream).
 
 use std::fmt::Display;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anstream::{AutoStream, stderr, stdout};
 use api::{Kind, Problem};
-use owo_colors::OwoColorize;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::error::{Error, Exit, Result};
-use crate::escape::{escaped, escaped_styled};
+use crate::escape::visible;
+use crate::stream::{Stdout, stderr, stdout};
 use crate::style::{Color, Format, Level, Paint, Style, Verbosity};
 use crate::table::Table;
 
@@ -62,8 +62,10 @@ pub(crate) struct Output {
     command: &'static str,
     style: Style,
     started: Instant,
-    stdout: AutoStream<io::Stdout>,
+    stdout: Stdout,
     messages: Vec<Message>,
+    /// The change that the command made, in one line.
+    done: Option<String>,
     /// A progress line is on the terminal.
     in_progress: bool,
     /// JSON lines come before the envelope.
@@ -118,6 +120,7 @@ impl Output {
             started: Instant::now(),
             stdout: stdout(),
             messages: Vec::new(),
+            done: None,
             in_progress: false,
             is_stream: false,
             is_bytes: false,
@@ -144,25 +147,33 @@ impl Output {
         self.style.verbosity == Verbosity::Verbose
     }
 
-    /// Prints a line of data. Control characters, as in file names, are escaped.
+    /// Prints a composed line, made visible.
     pub(crate) fn print(&mut self, line: impl Display) -> Result<()> {
         if self.is_json() {
             return Ok(());
         }
-        let line = line.to_string();
-        match self.style.format {
-            Format::Rich => self.print_text(escaped_styled(&line)),
-            Format::Plain | Format::Json => self.print_text(escaped(&line)),
-        }
+        self.end_progress();
+        self.stdout.line(&line.to_string()).map_err(|source| Error::Print { source })
     }
 
-    /// Prints text of any number of lines as it is.
+    /// Prints a text that is data, of any number of lines. It may hold styles.
     pub(crate) fn print_text(&mut self, text: impl Display) -> Result<()> {
         if self.is_json() {
             return Ok(());
         }
         self.end_progress();
-        writeln!(self.stdout, "{text}").map_err(|source| Error::Print { source })
+        self.stdout.text(&text.to_string()).map_err(|source| Error::Print { source })
+    }
+
+    /// Prints a line of data after a composed label.
+    pub(crate) fn print_labelled(&mut self, label: &str, line: &[u8]) -> Result<()> {
+        if self.is_json() {
+            return Ok(());
+        }
+        self.end_progress();
+        let printed = self.stdout.label(label).and_then(|()| self.stdout.write_all(line));
+        let printed = printed.and_then(|()| self.stdout.end_line());
+        printed.map_err(|source| Error::Print { source })
     }
 
     /// Returns the stream for data that is bytes in every format: no envelope follows, and messages go to standard error.
@@ -170,6 +181,25 @@ impl Output {
         self.end_progress();
         self.is_bytes = true;
         &mut self.stdout
+    }
+
+    /// Prints a patch: with colours where they are wanted, through `page` on a terminal. If that fails, prints it without a pager.
+    pub(crate) fn print_patch(
+        &mut self,
+        patch: &[u8],
+        page: impl FnOnce(&[u8]) -> io::Result<()>,
+    ) -> Result<()> {
+        if self.is_json() {
+            return Ok(());
+        }
+        self.end_progress();
+        let has_colors = self.stdout.has_colors();
+        let text = self.paint().patch(patch, has_colors, self.stdout.is_terminal());
+        if self.stdout.is_terminal() && page(&text).is_ok() {
+            return Ok(());
+        }
+        let out = self.stdout.raw();
+        out.write_all(&text).and_then(|()| out.flush()).map_err(|source| Error::Print { source })
     }
 
     /// Begins a stream of JSON lines for programs. The envelope is the last line, with the event `end`.
@@ -184,7 +214,7 @@ impl Output {
             return Ok(());
         }
         let line = serde_json::to_string(line).expect("events are made of text, numbers and lists");
-        let printed = writeln!(self.stdout, "{line}").and_then(|()| self.stdout.flush());
+        let printed = self.stdout.json(&line).and_then(|()| self.stdout.flush());
         printed.map_err(|source| Error::Print { source })
     }
 
@@ -202,29 +232,39 @@ impl Output {
         table.lines(self.paint()).into_iter().try_for_each(|line| self.print(line))
     }
 
-    /// Prints bytes of data for people as they are.
+    /// Prints bytes of data.
     pub(crate) fn print_bytes(&mut self, bytes: &[u8]) -> Result<()> {
         let out = self.bytes();
         out.write_all(bytes).and_then(|()| out.flush()).map_err(|source| Error::Print { source })
     }
 
-    /// Reports what was done to people, on standard error.
+    /// Reports a change that was made. Where the answer cannot be printed, the error says so.
+    pub(crate) fn done(&mut self, line: impl Display) {
+        let line = line.to_string();
+        self.report(&line);
+        self.done = Some(line);
+    }
+
+    /// Remembers a change that the answer names, for the error where the answer cannot be printed.
+    pub(crate) fn done_silently(&mut self, line: impl Display) {
+        self.done = Some(line.to_string());
+    }
+
+    /// Tells people something, on standard error.
     pub(crate) fn report(&mut self, line: impl Display) {
         if self.is_json() || self.is_quiet() {
             return;
         }
         self.end_progress();
-        let line = line.to_string();
-        let line = if self.style.format == Format::Rich { escaped_styled(&line) } else { escaped(&line) };
         // A failure to report does not undo what was done.
-        let _ = writeln!(stderr(), "{line}");
+        let _ = stderr().line(&line.to_string());
     }
 
     /// Shows a command that helps next, on standard error.
     pub(crate) fn hint(&mut self, hint: &str) {
         if !self.is_json() && !self.is_quiet() {
             self.end_progress();
-            let _ = stderr().write_all(self.paint().hints(&[hint.to_owned()]).as_bytes());
+            let _ = stderr().message(&self.paint().hints(&[hint.to_owned()]));
         }
     }
 
@@ -240,14 +280,16 @@ impl Output {
 
     /// Shows a progress line, on a terminal only.
     pub(crate) fn progress(&mut self, line: impl Display) {
+        let mut stderr = stderr();
         if self.style.format == Format::Rich
             && self.style.verbosity > Verbosity::Quiet
-            && io::stderr().is_terminal()
+            && stderr.is_terminal()
         {
             self.in_progress = true;
-            let line = escaped(&line.to_string()).into_owned();
+            let line = self.paint().faint(visible(&line.to_string()));
             // A failure to show progress does not stop the work.
-            let _ = write!(stderr(), "\r\x1b[2K{}", line.dimmed()).and_then(|()| stderr().flush());
+            let _ = write!(stderr.raw(), "\r\x1b[2K").and_then(|()| stderr.message(&line));
+            let _ = stderr.flush();
         }
     }
 
@@ -274,7 +316,7 @@ impl Output {
     /// Tells people what the program waits for or does now.
     pub(crate) fn status(&mut self, text: String) {
         if !self.is_json() && self.style.verbosity > Verbosity::Quiet {
-            let _ = writeln!(stderr(), "{}", self.paint().faint(escaped(&text)));
+            let _ = stderr().line(&self.paint().faint(text));
         }
     }
 
@@ -295,7 +337,7 @@ impl Output {
         let (paint, is_shown) = (self.paint(), self.style.verbosity > Verbosity::Quiet && !self.is_json());
         move |text| {
             if is_shown {
-                let _ = writeln!(stderr(), "{}", paint.faint(escaped(text)));
+                let _ = stderr().line(&paint.faint(text));
             }
         }
     }
@@ -308,10 +350,13 @@ impl Output {
     /// Like [`finish`](Self::finish), with warnings about problems from before the command; none is shown twice.
     pub(crate) fn finish_with(mut self, result: Result<Answer>, problems: Vec<Problem>) -> ExitCode {
         self.end_progress();
+        // Data without a line feed at its end is still in memory.
+        let ended = |stdout: &mut Stdout| stdout.end_data().and_then(|()| stdout.flush());
+        let result = result.and_then(|answer| {
+            ended(&mut self.stdout).map(|()| answer).map_err(|source| Error::Print { source })
+        });
         let answer = result.unwrap_or_else(|error| {
-            if !is_closed_pipe(&error) {
-                self.add_message(Level::Error, error.problem());
-            }
+            self.add_failure(&error);
             Answer { exit: error.exit(), data: error.data().into() }
         });
         for problem in problems {
@@ -343,10 +388,29 @@ impl Output {
                 false => serde_json::to_string_pretty(&envelope),
             };
             let text = text.expect("an envelope is made of text and numbers");
-            // A reader that closed the pipe gets no message.
-            let _ = writeln!(self.stdout, "{text}");
+            if let Err(source) = self.stdout.json(&text).and_then(|()| self.stdout.flush()) {
+                let error = Error::Print { source };
+                self.is_bytes = true;
+                self.add_failure(&error);
+                let exit = if answer.exit == Exit::Ok { error.exit() } else { answer.exit };
+                return exit.code().into();
+            }
         }
         answer.exit.code().into()
+    }
+
+    /// Adds the message of an error. A reader that closed the pipe has seen enough: that is no error to report.
+    fn add_failure(&mut self, error: &Error) {
+        let mut problem = error.problem();
+        if let Error::Print { source } = error {
+            if source.kind() == io::ErrorKind::BrokenPipe {
+                return;
+            }
+            if let Some(done) = &self.done {
+                problem.message += &format!("; the change was made: {done}");
+            }
+        }
+        self.add_message(Level::Error, problem);
     }
 
     fn add_message(&mut self, level: Level, problem: Problem) {
@@ -359,18 +423,13 @@ impl Output {
     fn write_message(&mut self, level: Level, problem: &Problem) {
         self.end_progress();
         if level == Level::Error || self.style.verbosity > Verbosity::Quiet {
-            let _ = stderr().write_all(self.paint().message(level, problem).as_bytes());
+            let _ = stderr().message(&self.paint().message(level, problem));
         }
     }
 
     fn end_progress(&mut self) {
         if std::mem::take(&mut self.in_progress) {
-            let _ = write!(stderr(), "\r\x1b[2K").and_then(|()| stderr().flush());
+            let _ = stderr().raw().write_all(b"\r\x1b[2K").and_then(|()| stderr().flush());
         }
     }
-}
-
-/// A reader that closes the pipe has seen enough: this is not an error to report.
-fn is_closed_pipe(error: &Error) -> bool {
-    matches!(error, Error::Print { source } if source.kind() == io::ErrorKind::BrokenPipe)
 }

@@ -4,12 +4,11 @@ use std::fmt::{self, Display};
 use std::io::{self, IsTerminal};
 
 use api::{Location, Preferences, Problem};
-use owo_colors::OwoColorize;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::GlobalArgs;
-use crate::escape::{escaped, replace_controls};
+use crate::escape::{replace_hidden, styled, visible, visible_text};
 
 /// Output format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -134,19 +133,19 @@ pub(crate) struct Paint {
 
 impl Paint {
     pub(crate) fn strong(self, text: impl Display) -> String {
-        if self.is_rich { text.bold().to_string() } else { text.to_string() }
+        if self.is_rich { styled("1", &text.to_string()) } else { text.to_string() }
     }
 
     pub(crate) fn faint(self, text: impl Display) -> String {
-        if self.is_rich { text.dimmed().to_string() } else { text.to_string() }
+        if self.is_rich { styled("2", &text.to_string()) } else { text.to_string() }
     }
 
     pub(crate) fn good(self, text: impl Display) -> String {
-        if self.is_rich { text.green().to_string() } else { text.to_string() }
+        if self.is_rich { styled("32", &text.to_string()) } else { text.to_string() }
     }
 
     pub(crate) fn bad(self, text: impl Display) -> String {
-        if self.is_rich { text.red().bold().to_string() } else { text.to_string() }
+        if self.is_rich { styled("1;31", &text.to_string()) } else { text.to_string() }
     }
 
     /// Returns a symbol in the rich format, a word or letter elsewhere.
@@ -154,29 +153,32 @@ impl Paint {
         if self.is_rich { rich } else { plain }
     }
 
-    /// Colours the headers, added and removed lines of a patch.
-    pub(crate) fn patch(self, patch: &[u8]) -> Vec<u8> {
-        if !self.is_rich {
-            return patch.to_vec();
-        }
-        let mut painted = Vec::with_capacity(patch.len() * 2);
+    /// Colours the headers, added and removed lines of a patch, and makes its lines visible for a terminal. Changes nothing else.
+    pub(crate) fn patch(self, patch: &[u8], has_colors: bool, is_terminal: bool) -> Vec<u8> {
+        let has_colors = self.is_rich && has_colors;
+        let mut shown = Vec::with_capacity(patch.len());
         for line in patch.split_inclusive(|byte| *byte == b'\n') {
             let color: &[u8] = match line {
+                _ if !has_colors => b"",
                 [b'+', b'+', b'+', b' ', ..] | [b'-', b'-', b'-', b' ', ..] => b"\x1b[1m",
                 [b'+', ..] => b"\x1b[32m",
                 [b'-', ..] => b"\x1b[31m",
                 [b'@', ..] => b"\x1b[36m",
-                [b' ', ..] => {
-                    painted.extend_from_slice(line);
-                    continue;
-                }
+                [b' ', ..] => b"",
                 _ => b"\x1b[1m",
             };
             let body = line.strip_suffix(b"\n").unwrap_or(line);
-            painted.extend([color, body, b"\x1b[0m"].concat());
-            painted.extend_from_slice(&line[body.len()..]);
+            shown.extend_from_slice(color);
+            match is_terminal {
+                true => shown.extend_from_slice(visible_text(body).as_bytes()),
+                false => shown.extend_from_slice(body),
+            }
+            if !color.is_empty() {
+                shown.extend_from_slice(b"\x1b[0m");
+            }
+            shown.extend_from_slice(&line[body.len()..]);
         }
-        painted
+        shown
     }
 
     /// Formats a message: a sentence, the location it is about, details and hints, one a line.
@@ -186,16 +188,16 @@ impl Paint {
             Level::Warning => self.strong("warning"),
             Level::Note => self.faint("note"),
         };
-        let mut text = format!("{level}: {}\n", escaped(&problem.message));
+        let mut text = format!("{level}: {}\n", visible(&problem.message));
         text.extend(problem.location.iter().map(|location| self.location(location)));
-        text.extend(problem.causes.iter().map(|cause| format!("  {}\n", escaped(cause))));
+        text.extend(problem.causes.iter().map(|cause| format!("  {}\n", visible(cause))));
         text + &self.hints(&problem.hint)
     }
 
     /// Formats hints, one a line: `hint:` stands before the first, the others are aligned with it.
     pub(crate) fn hints(self, hints: &[String]) -> String {
         let labels = ["  hint: "].into_iter().chain(std::iter::repeat("        "));
-        labels.zip(hints).map(|(label, hint)| format!("{label}{}\n", escaped(hint))).collect()
+        labels.zip(hints).map(|(label, hint)| format!("{label}{}\n", visible(hint))).collect()
     }
 
     /// Formats an excerpt with a caret below the position.
@@ -205,7 +207,7 @@ impl Paint {
         // Tabs stay tabs, so that the caret is below its character whatever their width.
         let before: String = location.excerpt.chars().take(location.caret).map(blank).collect();
         let Location { file, line, column, byte_offset, excerpt, .. } = location;
-        let (file, excerpt) = (escaped(file), replace_controls(excerpt));
+        let (file, excerpt) = (visible(file), replace_hidden(excerpt));
         format!(
             "  {margin}--> {file}:{line}:{column} (byte {byte_offset})\n  {margin} |\n  {number} | {excerpt}\n  {margin} | {before}{}\n",
             self.bad("^")

@@ -1,11 +1,9 @@
 //! Tables: a header in capitals, columns two spaces apart, numbers aligned right.
 
-use anstream::adapter::strip_str;
-
-use crate::escape::escaped;
+use crate::escape::width;
 use crate::style::Paint;
 
-/// Rows of text below a header. Cells may hold colours; control characters in them are escaped.
+/// Rows of text below a header. Cells may hold colours; they are made visible.
 pub(crate) struct Table<const N: usize> {
     header: [&'static str; N],
     /// Columns that are aligned right, by number.
@@ -52,14 +50,10 @@ impl<const N: usize> Table<N> {
     }
 }
 
-/// The columns that a cell takes when it is printed.
-fn width(cell: &str) -> usize {
-    escaped(&strip_str(cell).to_string()).chars().count()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::escape::styled;
     use crate::style::Style;
 
     #[test]
@@ -75,7 +69,8 @@ mod tests {
     #[test]
     fn colours_take_no_columns() {
         let mut table = Table::new(["A", "B"], &[]);
-        table.row(["\x1b[32mok\x1b[39m".into(), "x".into()]);
-        assert_eq!(table.lines(Style::json().paint())[1], "\x1b[32mok\x1b[39m  x");
+        let green = styled("32", "ok");
+        table.row([green.clone(), "x".into()]);
+        assert_eq!(table.lines(Style::json().paint())[1], format!("{green}  x"));
     }
 }

@@ -6,7 +6,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 use store::limits::GRACE;
-use store::{Actor, AuditKind, Epoch, Name, OpenChangesets, PathBytes, PlanId, RequestId, Time, Version};
+use store::{
+    Actor, AuditKind, Epoch, JsonBytes, Name, OpenChangesets, PathBytes, PlanId, RequestId, Time, Version,
+};
 
 use crate::{Error, Result, State, Strategy};
 
@@ -119,7 +121,7 @@ struct PlanJson<'a> {
     /// The plan that this one undoes.
     #[serde(skip_serializing_if = "Option::is_none")]
     undo_of: Option<PlanId>,
-    roots: Vec<Cow<'a, str>>,
+    roots: Vec<JsonBytes>,
     created_by: &'a Actor,
     created_at: Time,
     changed_by: &'a Actor,
@@ -141,7 +143,7 @@ impl Serialize for Plan {
             state: self.state,
             state_description: self.state.description(),
             undo_of,
-            roots: self.roots.iter().map(PathBytes::show).collect(),
+            roots: self.roots.iter().map(|root| JsonBytes::of(root.as_bytes())).collect(),
             created_by: &self.created_by,
             created_at: self.created_at,
             changed_by: &self.changed_by,

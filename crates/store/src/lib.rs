@@ -114,6 +114,7 @@ pub use model::changeset::{Changeset, NewChangeset, Status};
 pub use model::entry::{ChangeEntry, Content, ContentKind, NewEntry, Operation};
 pub use model::hash::{BlobHash, ChainHash};
 pub use model::id::{ChangesetId, Epoch, NodeId, PlanId, RequestId, UploadId, Version};
+pub use model::json_bytes::JsonBytes;
 pub use model::lease::{Lease, LeaseRequest, Resource};
 pub use model::plan::{
     NewNode, NewPlan, Node, NodeStep, OpenChangesets, Plan, PlanQuery, PlanRemoval, PlanSelector, PlanSize,

@@ -2,11 +2,11 @@
 
 use plan::{
     Attribution, ChangeKind, Conflict, ConflictHunk, ConflictKind, FileOutcome, FileReport, ModifiedBy,
-    ModifiedFile, Plan, PruneReport, Recovery, State,
+    ModifiedFile, PathBytes, Plan, PruneReport, Recovery, State,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::{ChangeEntry, Changeset};
+use store::{ChangeEntry, Changeset, JsonBytes};
 
 use crate::RunSettings;
 use crate::problem::text;
@@ -94,12 +94,17 @@ const OUTCOMES: [&str; 5] = ["applied", "restored", "unchanged", "drifted", "ver
 #[derive(Clone, PartialEq, Eq, JsonSchema, Serialize, Debug)]
 pub struct FileState {
     /// The root.
-    pub root: String,
+    #[serde(serialize_with = "JsonBytes::serialize_bytes")]
+    #[schemars(with = "JsonBytes")]
+    pub root: PathBytes,
     /// The path below it.
-    pub path: String,
+    #[serde(serialize_with = "JsonBytes::serialize_bytes")]
+    #[schemars(with = "JsonBytes")]
+    pub path: PathBytes,
     /// Old path of a rename.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub from: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "JsonBytes::serialize_option")]
+    #[schemars(with = "Option<JsonBytes>")]
+    pub from: Option<PathBytes>,
     /// Kind of the change.
     pub change: ChangeKind,
     /// `applied`, `restored`, `unchanged`, `drifted` or `verify-failed`.
@@ -123,9 +128,9 @@ impl FileState {
             }
         }
         Self {
-            root: report.key.root.show().into_owned(),
-            path: report.key.path.show().into_owned(),
-            from: report.renamed_from.as_ref().map(|path| path.show().into_owned()),
+            root: report.key.root.clone(),
+            path: report.key.path.clone(),
+            from: report.renamed_from.clone(),
             change: report.change,
             outcome,
             preserved_at,
@@ -199,8 +204,8 @@ mod tests {
     fn each_outcome_has_a_word() {
         let report = |outcome| FileReport {
             key: PathKey {
-                root: plan::PathBytes::parse("/srv").expect("a path"),
-                path: plan::PathBytes::parse("a").expect("a path"),
+                root: PathBytes::parse("/srv").expect("a path"),
+                path: PathBytes::parse("a").expect("a path"),
             },
             renamed_from: None,
             change: ChangeKind::Modify,

@@ -76,7 +76,7 @@ impl Fixture {
                 let tell = Mutex::new(tell);
                 let on_event = |event| {
                     if let RunEvent::NodeOutput { node, line } = event {
-                        drop(tell.lock().unwrap().send((node, line)));
+                        drop(tell.lock().unwrap().send((node, String::from_utf8(line).unwrap())));
                     }
                 };
                 let checked = self.agents.check_plan_file(&options).unwrap();

@@ -181,6 +181,6 @@ fn export(args: &ExportArgs, plans: &Plans, output: &mut Output) -> Result<Answe
 fn checkpoint(args: &CheckpointArgs, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let written = plans.checkpoint(args.out.as_deref())?;
     let heads = plural(written.chains, "chain head");
-    output.report(format!("wrote {heads} to {}", display::path(&written.file.to_string())));
+    output.done(format!("wrote {heads} to {}", display::path(&written.file.to_string())));
     Ok(Answer::of(&written))
 }

@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use api::{NodeOutput, PlanRun, PlanSelector};
+use api::{JsonBytes, NodeOutput, PlanRun, PlanSelector};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -56,8 +56,7 @@ struct NodeLog {
     node: String,
     /// More output may come.
     running: bool,
-    /// Invalid UTF-8 is replaced.
-    output: String,
+    output: JsonBytes,
 }
 
 /// A line of `--follow`.
@@ -65,7 +64,7 @@ struct NodeLog {
 #[serde(tag = "event", rename_all = "kebab-case")]
 enum Event<'a> {
     Following { plan: String },
-    NodeOutput { node: &'a str, line: &'a str },
+    NodeOutput { node: &'a str, line: JsonBytes },
 }
 
 pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
@@ -99,7 +98,7 @@ fn print_all(args: &Args, run: &PlanRun, tails: &mut [Tail], output: &mut Output
             }
         }
         tail.end_line(output)?;
-        let output = String::from_utf8_lossy(&all).into_owned();
+        let output = JsonBytes::of(&all);
         nodes.push(NodeLog { node: tail.node.clone(), running: tail.is_running, output });
     }
     Ok(Answer::of(&Data { nodes }))
@@ -186,11 +185,10 @@ impl Tail {
     }
 
     fn print_line(&self, line: &[u8], output: &mut Output) -> Result<()> {
-        let line = String::from_utf8_lossy(line);
-        let line = line.trim_end_matches(['\n', '\r']);
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
         if output.is_json() {
-            return output.stream(&Event::NodeOutput { node: &self.node, line });
+            return output.stream(&Event::NodeOutput { node: &self.node, line: JsonBytes::of(line) });
         }
-        output.print_text(format!("{} | {line}", output.paint().strong(&self.node)))
+        output.print_labelled(&format!("{} | ", output.paint().strong(&self.node)), line)
     }
 }

@@ -83,6 +83,6 @@ fn write_all(pages: &[Page], folder: &Path, output: &mut Output) -> Result<Answe
         api::write_file(&file, page.text.as_bytes(), 0o644)?;
         files.push(file.display().to_string());
     }
-    output.report(format!("wrote {} to {}", plural(files.len(), "page"), folder.display()));
+    output.done(format!("wrote {} to {}", plural(files.len(), "page"), folder.display()));
     Ok(Answer::of(&Data::Files { files: &files }))
 }

@@ -20,7 +20,7 @@ use super::schema::{Entry, of};
 use super::{existing_plans, open, opened, plan_name, plan_title, plural, warn_recovered};
 use crate::display;
 use crate::error::{Exit, Result};
-use crate::escape::escaped;
+use crate::escape::visible;
 use crate::output::{Answer, Output};
 use crate::session::Session;
 
@@ -142,12 +142,12 @@ pub(super) fn print_stat(files: &[FileDiff], output: &mut Output) -> Result<()> 
 pub(super) fn print_files(applied: &Applied, output: &mut Output) -> Result<()> {
     let (is_data, has_many_roots) = (applied.dry_run, applied.plan.roots.len() > 1);
     let width = applied.files.iter().map(|file| shown_path(file).chars().count()).max().unwrap_or(0);
-    let mut root = "";
+    let mut root = None;
     for file in &applied.files {
         let paint = output.paint();
-        if has_many_roots && file.root != root {
-            output.print_or_report(is_data, paint.strong(display::path(&file.root)))?;
-            root = &file.root;
+        if has_many_roots && root != Some(&file.root) {
+            output.print_or_report(is_data, paint.strong(display::path(&file.root.show())))?;
+            root = Some(&file.root);
         }
         let action = match file.outcome {
             outcome @ ("drifted" | "verify-failed") => paint.bad(format!("{outcome:<6}")),
@@ -165,17 +165,17 @@ pub(super) fn print_files(applied: &Applied, output: &mut Output) -> Result<()> 
 /// The path of a file, with both names of a rename.
 fn shown_path(file: &FileOutcome) -> String {
     let path = match &file.from {
-        Some(from) => diff::rename(from, &file.path),
-        None => file.path.clone(),
+        Some(from) => diff::rename(&from.show(), &file.path.show()),
+        None => file.path.show().into_owned(),
     };
-    escaped(&path).into_owned()
+    visible(&path).into_owned()
 }
 
 /// Warns about files that do not hold what the plan declares. Returns the exit status.
 pub(super) fn end(applied: &Applied, output: &mut Output) -> Exit {
     warn_recovered(&applied.recovered, output);
     for file in applied.files.iter().filter(|file| file.outcome == "verify-failed") {
-        let text = format!("`{}` was written, but held other content when it was verified", file.path);
+        let text = format!("`{}` was written, but held other content when it was verified", file.path.show());
         let hint = format!("agents plan apply {}  # after a look at the file and the disk", applied.plan.id);
         output.warn("verify-failed", text, Some(hint));
     }
@@ -185,7 +185,7 @@ pub(super) fn end(applied: &Applied, output: &mut Output) -> Exit {
             .as_ref()
             .map(|preserved| format!("; the plan's version is in `{preserved}`"))
             .unwrap_or_default();
-        let text = format!("`{}` was changed during the apply and stays{preserved}", file.path);
+        let text = format!("`{}` was changed during the apply and stays{preserved}", file.path.show());
         output.warn("drifted", text, None);
     }
     match (applied.has_verify_failed(), applied.has_drifted()) {

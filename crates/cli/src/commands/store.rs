@@ -105,7 +105,7 @@ fn status(session: &Session<'_>, output: &mut Output) -> Result<Answer> {
 
 fn migrate(session: &Session<'_>, output: &mut Output) -> Result<Answer> {
     let state = session.writer().store()?;
-    output.report(format!("{}: schema {}, up to date", state.place, state.schema));
+    output.done(format!("{}: schema {}, up to date", state.place, state.schema));
     Ok(Answer::of(&state))
 }
 
@@ -113,7 +113,7 @@ fn copy(args: &CopyArgs, session: &Session<'_>, output: &mut Output) -> Result<A
     let state = session.writer().copy_store(&args.from, &args.to)?;
     let (plans, changesets) =
         (plural(state.counts.plans as usize, "plan"), plural(state.counts.changesets as usize, "changeset"));
-    output.report(format!("{}: copied and verified {plans}, {changesets}", state.place));
+    output.done(format!("{}: copied and verified {plans}, {changesets}", state.place));
     Ok(Answer::of(&state))
 }
 

@@ -4,9 +4,13 @@ mod basics;
 mod config;
 mod context;
 mod demo;
+#[cfg(unix)]
+mod exact;
 #[cfg(target_os = "linux")]
 mod examples;
 mod flags;
+#[cfg(target_os = "linux")]
+mod full_output;
 #[cfg(unix)]
 mod interrupt;
 #[cfg(unix)]

@@ -5,6 +5,8 @@ mod auditing;
 mod conflicts;
 mod control_characters;
 mod failing;
+#[cfg(unix)]
+mod git_apply;
 mod refusals;
 mod reviewing;
 mod undoing;

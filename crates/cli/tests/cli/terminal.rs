@@ -14,7 +14,7 @@ use rustix::termios::{LocalModes, tcgetattr};
 use crate::plan::{changed, project};
 use crate::program::{GLOBAL_FILE, Program};
 
-struct Terminal {
+pub(crate) struct Terminal {
     child: Child,
     master: File,
     /// Output that no `expect` has consumed yet.
@@ -22,7 +22,7 @@ struct Terminal {
 }
 
 impl Terminal {
-    fn start(command: &mut Command) -> Self {
+    pub(crate) fn start(command: &mut Command) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
@@ -69,7 +69,7 @@ impl Terminal {
     }
 
     /// Reads to the end. Returns the remaining output and the exit code.
-    fn end(mut self) -> (String, Option<i32>) {
+    pub(crate) fn end(mut self) -> (String, Option<i32>) {
         while self.read() {}
         (std::mem::take(&mut self.shown), self.child.wait().unwrap().code())
     }

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use store::JsonBytes;
 
 use super::state::Outcome;
 use crate::sandbox::Confinement;
@@ -41,8 +42,10 @@ pub enum Event {
     NodeOutput {
         /// The name of the node.
         node: String,
-        /// The line without its end; invalid UTF-8 is replaced.
-        line: String,
+        /// The line without its end.
+        #[serde(serialize_with = "JsonBytes::serialize_bytes")]
+        #[schemars(with = "JsonBytes")]
+        line: Vec<u8>,
     },
     /// The number of files changed by a running node differs from the last one emitted.
     NodeChanged {

@@ -385,7 +385,7 @@ impl RunContext<'_> {
             drop(last);
             room = room.saturating_sub(line.len() as u64 + 1);
             if room > 0 {
-                drop(events.send(Event::NodeOutput { node: node.clone(), line: text.into_owned() }));
+                drop(events.send(Event::NodeOutput { node: node.clone(), line: line.to_vec() }));
             }
         }
     }

@@ -144,7 +144,7 @@ fn concurrency_limits_running_nodes() {
     let counts: Vec<usize> = events
         .iter()
         .filter_map(|event| match event {
-            Event::NodeOutput { line, .. } => line.trim().parse().ok(),
+            Event::NodeOutput { line, .. } => str::from_utf8(line).ok()?.trim().parse().ok(),
             _ => None,
         })
         .collect();

@@ -14,6 +14,7 @@ use store::{BlobHash, Content, ContentKind, PathBytes};
 
 use crate::blob_source::{BlobSource, TEXT_BYTES_MAX, UnstoredBlobs};
 use crate::merge::content::merge;
+use crate::merge::delta::{PathKeyJson, key_json};
 use crate::roots::{SYMLINK_MODE, ancestors, checked_path};
 use crate::{Attribution, Error, OverlaySource, PathKey, Result};
 
@@ -21,7 +22,8 @@ use crate::{Attribution, Error, OverlaySource, PathKey, Result};
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Drift {
     /// The path.
-    #[serde(flatten)]
+    #[serde(flatten, serialize_with = "key_json")]
+    #[schemars(with = "PathKeyJson")]
     pub key: PathKey,
     /// The content that the plan recorded.
     pub expected: Option<Content>,

@@ -2,15 +2,17 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use store::{Content, PathBytes};
+use store::{Content, JsonBytes, PathBytes};
 
+use super::delta::{PathKeyJson, key_json};
 use crate::{Attribution, PathKey};
 
 /// Changes of one path by two or more actors that do not merge.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Conflict {
     /// The path.
-    #[serde(flatten)]
+    #[serde(flatten, serialize_with = "key_json")]
+    #[schemars(with = "PathKeyJson")]
     pub key: PathKey,
     /// Kind of the conflict.
     pub kind: ConflictKind,
@@ -25,6 +27,8 @@ pub struct Conflict {
     pub others: Vec<OtherPath>,
     /// Paths from which files were renamed to these. They stay unchanged until the conflict is
     /// resolved.
+    #[serde(serialize_with = "JsonBytes::serialize_list")]
+    #[schemars(with = "Vec<JsonBytes>")]
     pub old_names: Vec<PathBytes>,
 }
 
@@ -32,6 +36,8 @@ pub struct Conflict {
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct OtherPath {
     /// The path, below the same root.
+    #[serde(serialize_with = "JsonBytes::serialize_bytes")]
+    #[schemars(with = "JsonBytes")]
     pub path: PathBytes,
     /// Content that the root must hold.
     pub base: Option<Content>,
@@ -85,13 +91,19 @@ pub struct ConflictHunk {
     /// First line in the base, from 1.
     pub line: u64,
     /// Lines of the base.
-    pub base: Vec<String>,
+    #[serde(serialize_with = "JsonBytes::serialize_list")]
+    #[schemars(with = "Vec<JsonBytes>")]
+    pub base: Vec<Vec<u8>>,
     /// Lines of one side.
-    pub ours: Vec<String>,
+    #[serde(serialize_with = "JsonBytes::serialize_list")]
+    #[schemars(with = "Vec<JsonBytes>")]
+    pub ours: Vec<Vec<u8>>,
     /// Authors of that side.
     pub ours_by: Vec<Attribution>,
     /// Lines of the other side.
-    pub theirs: Vec<String>,
+    #[serde(serialize_with = "JsonBytes::serialize_list")]
+    #[schemars(with = "Vec<JsonBytes>")]
+    pub theirs: Vec<Vec<u8>>,
     /// Authors of the other side; empty when the file was changed outside of the plan.
     pub theirs_by: Vec<Attribution>,
 }

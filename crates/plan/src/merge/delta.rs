@@ -7,13 +7,13 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use store::{Actor, ChangeEntry, ChangesetId, Content, Operation, PathBytes, Time};
+use serde::{Deserialize, Serialize, Serializer};
+use store::{Actor, ChangeEntry, ChangesetId, Content, JsonBytes, Operation, PathBytes, Time};
 
 use crate::record::RESOLUTION;
 
 /// A path below a root of a plan.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PathKey {
     /// The root.
     pub root: PathBytes,
@@ -30,6 +30,22 @@ impl PathKey {
     pub(crate) fn of(entry: &ChangeEntry) -> Self {
         Self { root: entry.root.clone(), path: entry.path.clone() }
     }
+}
+
+/// The form of a path in JSON output. The stored form is that of [`PathKey`].
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "PathKey")]
+pub(crate) struct PathKeyJson {
+    /// The root.
+    root: JsonBytes,
+    /// The path below it.
+    path: JsonBytes,
+}
+
+pub(crate) fn key_json<S: Serializer>(key: &PathKey, serializer: S) -> Result<S::Ok, S::Error> {
+    let PathKey { root, path } = key;
+    PathKeyJson { root: JsonBytes::of(root.as_bytes()), path: JsonBytes::of(path.as_bytes()) }
+        .serialize(serializer)
 }
 
 /// Author of a change.

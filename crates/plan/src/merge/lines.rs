@@ -85,8 +85,7 @@ pub(crate) fn differs_at(base: &[u8], text: &[u8], lines: &Range<u64>) -> bool {
 }
 
 fn conflict_hunk(start: usize, base: &[u8], ours: &[u8], theirs: &[u8]) -> ConflictHunk {
-    let show =
-        |text: &[u8]| lines(text).iter().map(|line| String::from_utf8_lossy(line).into_owned()).collect();
+    let show = |text: &[u8]| lines(text).iter().map(|line| line.to_vec()).collect();
     ConflictHunk {
         line: start as u64 + 1,
         base: show(base),
@@ -145,7 +144,7 @@ mod tests {
     #[test]
     fn conflicts_are_hunks_with_exact_lines() {
         let hunks = merge(b"1\n2\n3\n4\n5\n", b"1\nx\n3\n4\ny", b"0\n1\nz\n3\n4\n5\n6\n").unwrap_err();
-        let seen: Vec<(u64, String, String, String)> = hunks
+        let seen: Vec<(u64, Vec<u8>, Vec<u8>, Vec<u8>)> = hunks
             .iter()
             .map(|hunk| (hunk.line, hunk.base.concat(), hunk.ours.concat(), hunk.theirs.concat()))
             .collect();

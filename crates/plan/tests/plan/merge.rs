@@ -169,7 +169,7 @@ fn overlapping_edits_are_a_conflict_with_hunks_and_actors() {
     let hunk = &conflict.hunks[0];
     assert_eq!(
         (hunk.line, &hunk.base[0], &hunk.ours[0], &hunk.theirs[0]),
-        (2, &"b\n".into(), &"x\n".into(), &"y\n".into())
+        (2, &b"b\n".to_vec(), &b"x\n".to_vec(), &b"y\n".to_vec())
     );
     let json = serde_json::to_value(&conflict).unwrap();
     assert_eq!((json["path"].as_str(), json["kind"].as_str()), (Some("f"), Some("lines")));
@@ -178,9 +178,9 @@ fn overlapping_edits_are_a_conflict_with_hunks_and_actors() {
 
 /// Line, our lines and their lines of every conflict hunk, with the names of the actors.
 fn sides(world: &World) -> Vec<(u64, String, String)> {
-    let side = |authors: &[Attribution], lines: &[String]| {
+    let side = |authors: &[Attribution], lines: &[Vec<u8>]| {
         let actors: Vec<&str> = authors.iter().map(|author| author.actor.as_str()).collect();
-        format!("{}: {}", actors.join(", "), lines.concat().trim_end())
+        format!("{}: {}", actors.join(", "), String::from_utf8(lines.concat()).unwrap().trim_end())
     };
     let conflict = world.clash();
     let hunk = |hunk: &ConflictHunk| {

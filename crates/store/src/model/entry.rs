@@ -1,9 +1,9 @@
 //! Entries: single changes in a changeset, with their canonical form and hash.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
-use crate::{Actor, BlobHash, ChainHash, ChangesetId, PathBytes, Time, Tool};
+use crate::{Actor, BlobHash, ChainHash, ChangesetId, JsonBytes, PathBytes, Time, Tool};
 
 /// The type of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
@@ -192,10 +192,16 @@ pub struct ChangeEntry {
     /// The actor of the changeset.
     pub actor: Actor,
     /// The root.
+    #[serde(serialize_with = "JsonBytes::serialize_bytes")]
+    #[schemars(with = "JsonBytes")]
     pub root: PathBytes,
     /// The path below the root.
+    #[serde(serialize_with = "JsonBytes::serialize_bytes")]
+    #[schemars(with = "JsonBytes")]
     pub path: PathBytes,
     /// The kind of change.
+    #[serde(serialize_with = "operation_json")]
+    #[schemars(with = "OperationJson")]
     pub operation: Operation,
     /// The content before; `None` if the path did not exist.
     pub before: Option<Content>,
@@ -205,6 +211,32 @@ pub struct ChangeEntry {
     pub tool: Option<Tool>,
     /// Time of recording, by the store's clock.
     pub at: Time,
+}
+
+/// The form of an operation in JSON output. The stored form is that of [`Operation`].
+#[derive(JsonSchema, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[schemars(rename = "Operation")]
+enum OperationJson {
+    Create,
+    Modify,
+    Delete,
+    Rename {
+        /// The new path below the same root.
+        to: JsonBytes,
+    },
+    Mode,
+}
+
+fn operation_json<S: Serializer>(operation: &Operation, serializer: S) -> Result<S::Ok, S::Error> {
+    let form = match operation {
+        Operation::Create => OperationJson::Create,
+        Operation::Modify => OperationJson::Modify,
+        Operation::Delete => OperationJson::Delete,
+        Operation::Rename { to } => OperationJson::Rename { to: JsonBytes::of(to.as_bytes()) },
+        Operation::Mode => OperationJson::Mode,
+    };
+    form.serialize(serializer)
 }
 
 impl ChangeEntry {

@@ -8,6 +8,7 @@ pub(crate) mod changeset;
 pub(crate) mod entry;
 pub(crate) mod hash;
 pub(crate) mod id;
+pub(crate) mod json_bytes;
 pub(crate) mod lease;
 pub(crate) mod plan;
 pub(crate) mod recording;

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use ulid::Ulid;
@@ -131,8 +133,8 @@ fn spelled(text: &str, allowed: impl Fn(char) -> bool) -> Result<(), &'static st
     }
 }
 
-/// A path in the bytes of the file system, which need not be UTF-8. Its JSON is a text, or `{"hex":
-/// "…"}` where it is not UTF-8.
+/// A path in the bytes of the file system, which need not be UTF-8. Its stored JSON is a text, or
+/// `{"hex": "…"}` where it is not UTF-8; output has [`JsonBytes`](crate::JsonBytes).
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
 #[schemars(transparent)]
 pub struct PathBytes(#[schemars(with = "PathJson")] Vec<u8>);
@@ -161,9 +163,23 @@ impl PathBytes {
         serde_json::to_string(self).expect("paths serialize as JSON")
     }
 
-    /// Returns a text for people, with bytes that are not UTF-8 replaced.
+    /// Returns a text for people: `\xff` stands for a byte that is not UTF-8.
     pub fn show(&self) -> Cow<'_, str> {
-        String::from_utf8_lossy(&self.0)
+        if let Ok(text) = str::from_utf8(&self.0) {
+            return text.into();
+        }
+        let mut shown = String::with_capacity(self.0.len() + 8);
+        for chunk in self.0.utf8_chunks() {
+            shown.push_str(chunk.valid());
+            shown.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
+        }
+        shown.into()
+    }
+}
+
+impl AsRef<[u8]> for PathBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
     }
 }
 
@@ -177,7 +193,13 @@ impl fmt::Debug for PathBytes {
 #[serde(untagged)]
 enum PathJson {
     Text(String),
-    Hex { hex: String },
+    Hex {
+        hex: String,
+    },
+    /// The form of output.
+    Base64 {
+        base64: String,
+    },
 }
 
 impl Serialize for PathBytes {
@@ -195,6 +217,7 @@ impl<'de> Deserialize<'de> for PathBytes {
             PathJson::Text(text) => text.into_bytes(),
             PathJson::Hex { hex } => crate::hex::decode(&hex)
                 .ok_or_else(|| de::Error::custom("a path is not valid hexadecimal"))?,
+            PathJson::Base64 { base64 } => BASE64_STANDARD.decode(base64).map_err(de::Error::custom)?,
         };
         Self::parse(bytes).map_err(de::Error::custom)
     }
@@ -238,6 +261,7 @@ mod tests {
             assert_eq!(serde_json::from_str::<PathBytes>(&json).unwrap().as_bytes(), bytes);
         }
         assert_eq!(format!("{:?}", PathBytes::parse("a").unwrap()), "\"a\"");
+        assert_eq!(PathBytes::parse(&b"a\xff\xc3\xa9"[..]).unwrap().show(), "a\\xff\u{e9}");
         assert!(serde_json::from_str::<PathBytes>("{\"hex\":\"0g\"}").is_err());
         for bad in [Vec::new(), b"a\0b".to_vec(), vec![b'x'; PATH_BYTES_MAX + 1]] {
             assert!(PathBytes::parse(bad).is_err());

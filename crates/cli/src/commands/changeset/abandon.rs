@@ -20,6 +20,6 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
     let closed = plans.abandon(&args.id, &args.reason)?;
     let changes = plural(closed.changeset.entries as usize, "change");
     let (actor, plan, state) = (&closed.changeset.actor, &closed.changeset.plan, closed.plan_state);
-    output.report(format!("{actor}: abandoned {changes}; plan {plan} is {state}"));
+    output.done(format!("{actor}: abandoned {changes}; plan {plan} is {state}"));
     Ok(Answer::of(&closed))
 }

@@ -76,7 +76,7 @@ pub(super) fn run(
         tool: args.tool.clone(),
     };
     let entered = record(&args.id, &entry)?;
-    output.report(format!("{}: recorded change {}", entered.changeset, entered.sequence));
+    output.done(format!("{}: recorded change {}", entered.changeset, entered.sequence));
     Ok(Answer::of(&entered))
 }
 

@@ -18,7 +18,7 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
     let closed = plans.seal(&args.id)?;
     let changes = plural(closed.changeset.entries as usize, "change");
     let (actor, plan, state) = (&closed.changeset.actor, &closed.changeset.plan, closed.plan_state);
-    output.report(format!("{actor}: sealed {changes}; plan {plan} is {state}"));
+    output.done(format!("{actor}: sealed {changes}; plan {plan} is {state}"));
     if state == State::Ready {
         output.hint(&format!("agents plan diff {plan}"));
     }

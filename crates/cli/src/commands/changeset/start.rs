@@ -21,6 +21,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let plan = super::open(plans, &args.plan, output)?;
     let started = plans.start_changeset(&plan, &api::actor(&args.actor)?)?;
+    output.done_silently(format!("changeset {} was started", started.id));
     output.print(started.id)?;
     Ok(Answer::of(&started))
 }

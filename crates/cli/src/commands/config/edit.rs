@@ -159,7 +159,7 @@ fn report(outcome: &EditReport, output: &mut Output) {
     let written = &change.written;
     let (file, scope) = (display::path(&written.file.to_string_lossy()), written.scope);
     let keys = if written.keys.is_empty() { String::new() } else { format!(" {}", names(&written.keys)) };
-    output.report(match outcome {
+    output.done(match outcome {
         EditOutcome::Unchanged => format!("{file} ({scope}): unchanged"),
         EditOutcome::Merged => {
             format!("{file} ({scope}): changed{keys}, merged with concurrent changes")

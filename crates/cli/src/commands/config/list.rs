@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
     let paint = output.paint();
     let width = listed.entries.iter().map(|entry| assignment(entry).chars().count()).max().unwrap_or(0);
     for entry in &listed.entries {
-        output.print(line(entry, args.show_origin, width.min(WIDTH_MAX), paint))?;
+        output.print_text(line(entry, args.show_origin, width.min(WIDTH_MAX), paint))?;
     }
     let mut answer = Answer::of(&listed);
     for problem in listed.problems {

@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
     for ValueChange { key, old, new } in &change.changes {
         let [old, new] = [old, new].map(|value| value.as_ref().map_or("not set".to_owned(), Value::to_toml));
         let is_shadowed = change.shadowed.iter().any(|shadowed| shadowed.key == *key);
-        output.report(match written.changed {
+        output.done(match written.changed {
             true if is_shadowed => format!("{key}: set to {new} in {file} ({scope})"),
             true => format!("{key}: {old} {arrow} {new} in {file} ({scope})"),
             false => format!("{key}: already {new} in {file} ({scope})"),

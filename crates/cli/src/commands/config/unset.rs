@@ -25,8 +25,8 @@ pub(super) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
     let change = session.writer().unset(args.scope.map(Into::into), &key)?;
     let (file, scope) = (display::path(&change.written.file.to_string_lossy()), change.written.scope);
     match change.written.changed {
-        true => output.report(format!("{key}: unset in {file} ({scope})")),
-        false => output.report(format!("{key}: not set in {file} ({scope})")),
+        true => output.done(format!("{key}: unset in {file} ({scope})")),
+        false => output.done(format!("{key}: not set in {file} ({scope})")),
     }
     for shadowed in &change.shadowed {
         let text =

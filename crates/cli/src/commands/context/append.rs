@@ -54,11 +54,11 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<Answer> {
     let saved = append(&args.name, &drafts(args)?, args.if_revision.if_revision)?;
+    output.done(appended(&saved));
+    warn_of_change(&saved, output);
     for id in saved.ids.iter().filter(|_| !io::stdout().is_terminal()) {
         output.print(id)?;
     }
-    output.report(appended(&saved));
-    warn_of_change(&saved, output);
     Ok(Answer::of(&saved))
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
     confirm(&format!("clear {}", args.name), args.yes.yes, output)?;
     let change = contexts.clear(&args.name, args.if_revision.if_revision)?;
-    output.report(format!("{}: cleared, revision {}", change.name, change.revision));
+    output.done(format!("{}: cleared, revision {}", change.name, change.revision));
     warn_of_change(&change, output);
     Ok(Answer::of(&change))
 }

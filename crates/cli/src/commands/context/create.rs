@@ -15,6 +15,6 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
     let created = contexts.create(&args.name)?;
-    output.report(format!("{}: created in {}", created.name, display::path(&created.folder)));
+    output.done(format!("{}: created in {}", created.name, display::path(&created.folder)));
     Ok(Answer::of(&created))
 }

@@ -79,7 +79,7 @@ pub(super) fn run(
             contexts.patch(name, document, &given(json)?, if_revision.if_revision)?
         }
     };
-    output.report(format!("{}: changed the {what}, revision {}", change.name, change.revision));
+    output.done(format!("{}: changed the {what}, revision {}", change.name, change.revision));
     warn_of_change(&change, output);
     Ok(Answer::of(&change))
 }

@@ -35,7 +35,7 @@ pub(super) fn run(
     let format: ExportFormat = form.parse().expect("every form of the command line is one");
     if let Some(path) = &args.output {
         let written = contexts.export_to(&args.name, format, path)?;
-        output.report(format!(
+        output.done(format!(
             "{}: exported {} to {}",
             written.name,
             plural(written.message_count),

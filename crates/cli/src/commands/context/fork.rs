@@ -22,6 +22,6 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
     let fork = contexts.fork(&args.name, &args.new, args.at)?;
-    output.report(format!("{}: forked from {}, {}", fork.name, args.name, plural(fork.message_count)));
+    output.done(format!("{}: forked from {}, {}", fork.name, args.name, plural(fork.message_count)));
     Ok(Answer::of(&fork))
 }

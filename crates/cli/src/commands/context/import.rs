@@ -30,7 +30,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
     let revision = args.if_revision.if_revision;
     let imported = contexts.import(&args.file, args.name.as_ref(), args.replace, revision)?;
-    output.report(format!(
+    output.done(format!(
         "{}: imported {}, revision {}",
         imported.name,
         plural(imported.message_count),

@@ -31,7 +31,7 @@ pub(super) struct Data<'a> {
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
     confirm(&format!("delete {}", args.name), args.yes.yes, output)?;
     let delete_error = contexts.remove(&args.name, args.if_revision.if_revision)?;
-    output.report(format!("{}: removed", args.name));
+    output.done(format!("{}: removed", args.name));
     if let Some(error) = delete_error {
         output.warn(
             "delete-failed",

@@ -28,6 +28,6 @@ pub(super) struct Data<'a> {
 
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
     contexts.rename(&args.name, &args.new, args.if_revision.if_revision)?;
-    output.report(format!("{}: renamed to {}", args.name, args.new));
+    output.done(format!("{}: renamed to {}", args.name, args.new));
     Ok(Answer::of(&Data { name: &args.new, old_name: &args.name }))
 }

@@ -20,7 +20,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
     let change = contexts.rewind(&args.name, args.to, args.if_revision.if_revision)?;
-    output.report(format!(
+    output.done(format!(
         "{}: kept {}, revision {}",
         change.name,
         plural(change.message_count),

@@ -93,7 +93,7 @@ fn print_message(entry: &NumberedMessage, output: &mut Output) -> Result<()> {
     ))?;
     let text = message.content().text();
     if !text.is_empty() {
-        output.print_text(text.trim_end())?;
+        output.print_text(text.strip_suffix('\n').unwrap_or(&text))?;
     }
     if let Some(calls) = message.tool_calls() {
         output.print_text(format!("tool calls: {calls}"))?;

@@ -39,7 +39,7 @@ pub(super) enum Data<'a> {
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
     if let (true, Some(name)) = (args.repair, &args.name) {
         let change = contexts.repair(name, args.if_revision.if_revision)?;
-        output.report(format!(
+        output.done(format!(
             "{name}: repaired, {}, revision {}",
             plural(change.message_count),
             change.revision

@@ -49,7 +49,7 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
     if args.dry_run {
         output.hint(&format!("agents plan apply {}", applied.plan.id));
     } else {
-        output.report(summary(&applied));
+        output.done(summary(&applied));
     }
     let exit = end(&applied, output);
     Ok(Answer { exit, ..Answer::of(&applied) })

@@ -20,6 +20,6 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let plan = super::open(plans, &args.plan, output)?;
     let plan = plans.cancel(&plan, &args.reason)?;
-    output.report(format!("{}: cancelled", super::plan_name(&plan)));
+    output.done(format!("{}: cancelled", super::plan_name(&plan)));
     Ok(Answer::of(&plan))
 }

@@ -47,7 +47,8 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
             let parts = [("base", &hunk.base), (&ours, &hunk.ours), (&theirs, &hunk.theirs)];
             for (author, lines) in parts {
                 for line in lines {
-                    output.print(format!("      {author}: {}", line.trim_end_matches(['\r', '\n'])))?;
+                    let line = line.strip_suffix(b"\n").unwrap_or(line);
+                    output.print_labelled(&format!("      {author}: "), line)?;
                 }
             }
         }

@@ -26,6 +26,7 @@ Examples:
 
 pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let plan = super::opened(plans.create(args.name.as_deref(), &args.root)?, output);
+    output.done_silently(format!("plan {} was created", plan.id));
     output.print(plan.id)?;
     Ok(Answer::of(&plan))
 }

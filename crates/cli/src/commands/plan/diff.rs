@@ -5,9 +5,8 @@ use api::{ChangeKind, Difference, FileDiff, PlanSelector, Plans, conflict_line, 
 use super::{PartArgs, pager, plural};
 use crate::display;
 use crate::error::Result;
-use crate::escape::escaped;
+use crate::escape::visible;
 use crate::output::{Answer, Output};
-use crate::style::Paint;
 
 /// Length of the longest bar of `--stat`.
 const BAR_MAX: u64 = 40;
@@ -39,8 +38,7 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
     if args.stat {
         print_stat(&difference.files, output)?;
     } else if !output.is_json() {
-        let patch = patch(&difference, output.paint());
-        pager::show(&patch, output)?;
+        output.print_patch(&patch(&difference), pager::page)?;
     }
     if difference.files.is_empty() && difference.conflicts.is_empty() && !args.part.path.is_empty() {
         let text = format!("the plan changes no path that matches {}", args.part.path.join(", "));
@@ -59,20 +57,18 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
     Ok(Answer::of(&difference))
 }
 
-/// The patch, coloured in the rich format.
-fn patch(difference: &Difference, paint: Paint) -> Vec<u8> {
+/// The patch, for `git apply`.
+fn patch(difference: &Difference) -> Vec<u8> {
     let mut text = Vec::new();
     let has_many_roots = difference.plan.roots.len() > 1;
     let mut root = None;
     for file in &difference.files {
         if has_many_roots && root != Some(&file.key.root) {
             // git ignores lines before the header of a file.
-            text.extend_from_slice(format!("# root {}\n", escaped(&file.key.root.show())).as_bytes());
+            text.extend_from_slice(format!("# root {}\n", visible(&file.key.root.show())).as_bytes());
             root = Some(&file.key.root);
         }
-        let mut one = Vec::new();
-        write_patch(&mut one, file).expect("memory takes everything");
-        text.extend(paint.patch(&one));
+        write_patch(&mut text, file).expect("memory takes everything");
     }
     text
 }
@@ -143,7 +139,7 @@ fn name(file: &FileDiff) -> String {
         (None, ChangeKind::Delete) => format!("{path} (deleted)"),
         (None, _) => path.into_owned(),
     };
-    escaped(&name).into_owned()
+    visible(&name).into_owned()
 }
 
 #[cfg(test)]

@@ -46,10 +46,10 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
         print(&cleaning, output)?;
     }
     if !cleaning.plans.removed.is_empty() {
-        output.report(format!("removed {}", plural(cleaning.plans.removed.len(), "plan")));
+        output.done(format!("removed {}", plural(cleaning.plans.removed.len(), "plan")));
     }
     if !cleaning.plans.already_removed.is_empty() {
-        output.report(format!(
+        output.done(format!(
             "{} removed by someone else",
             plural(cleaning.plans.already_removed.len(), "plan")
         ));

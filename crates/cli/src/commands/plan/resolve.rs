@@ -47,10 +47,10 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
     let plan = plans.resolve(&plan, &args.path, args.root.as_deref(), &resolution)?;
     let name = plan_name(&plan);
     if plan.state == State::Ready {
-        output.report(format!("{name}: resolved {}; ready, no conflicts left", args.path));
+        output.done(format!("{name}: resolved {}; ready, no conflicts left", args.path));
         output.hint(&format!("agents plan apply {}", plan.id));
     } else {
-        output.report(format!("{name}: resolved {}; {}, other conflicts are left", args.path, plan.state));
+        output.done(format!("{name}: resolved {}; {}, other conflicts are left", args.path, plan.state));
         output.hint(&format!("agents plan conflicts {}", plan.id));
     }
     Ok(Answer::of(&plan))

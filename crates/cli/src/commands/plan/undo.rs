@@ -55,7 +55,7 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
         print_files(&undone, output)?;
     }
     let (name, roots, files) = (plan_name(&plan), roots(&plan), plural(undone.files.len(), "file"));
-    output.report(match args.part.actor.as_slice() {
+    output.done(match args.part.actor.as_slice() {
         [] => format!("{name}: undid {files} in {roots}"),
         actors => format!("{name}: undid {} in {roots}, {files}", actors.join(", ")),
     });

@@ -8,6 +8,7 @@ use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
 use super::draw::Size;
+use crate::escape::rendered;
 
 /// Shortest time between two frames.
 pub(super) const FRAME: Duration = Duration::from_millis(100);
@@ -63,7 +64,7 @@ impl Live {
     }
 
     fn painted(&self, line: &str) -> String {
-        if self.is_plain { anstream::adapter::strip_str(line).to_string() } else { line.to_owned() }
+        rendered(line, !self.is_plain)
     }
 }
 
@@ -117,7 +118,7 @@ mod tests {
     #[test]
     fn colours_are_removed_and_cursor_movement_stays() {
         let mut live = Live { drawn_lines: 1, is_plain: true };
-        let red = vec!["\x1b[31mred\x1b[0m".to_owned()];
+        let red = vec![crate::escape::styled("31", "red")];
         assert_eq!(live.text(&[], &red), "\x1b[?7l\r\x1b[1Ared\x1b[K\r\n\x1b[?7h");
         live.text(&[], &[]);
     }

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use crate::escape::visible;
+
 /// All nodes of a run, in the order of the plan.
 #[derive(Clone, Default, Debug)]
 pub(in crate::commands) struct RunModel {
@@ -52,6 +54,7 @@ impl RunModel {
         let mut model = Self::default();
         for (name, needs) in nodes {
             model.index.insert(name.clone(), model.rows.len());
+            let name = visible(&name).into_owned();
             let row =
                 Row { name, needs, state: RowState::Waiting, files: 0, attempt: 1, line: String::new() };
             model.rows.push(row);
@@ -81,7 +84,7 @@ impl RunModel {
 
     /// Stores a line of output, unless it is empty.
     pub(in crate::commands) fn set_line(&mut self, node: &str, line: &str) {
-        let line = sanitized_line(line);
+        let line = row_line(line);
         if !line.is_empty() {
             self.change(node, |row| row.line = line);
         }
@@ -92,13 +95,26 @@ impl RunModel {
     }
 }
 
-/// Sanitizes a line of output: removes colours and cursor movement, and keeps only the last of parts that
-/// overwrite each other.
-pub(in crate::commands) fn sanitized_line(text: &str) -> String {
-    let plain = anstream::adapter::strip_str(text).to_string();
+/// Makes a line of output fit a row: without colours, the last of parts that overwrite each other, the rest made
+/// visible.
+pub(in crate::commands) fn row_line(text: &str) -> String {
+    let plain = without_colors(text);
     let last = plain.trim_end().rsplit('\r').next().unwrap_or_default();
-    let shown = |c: char| if c.is_control() { ' ' } else { c };
-    last.chars().map(shown).collect::<String>().trim().to_owned()
+    visible(&last.replace('\t', " ")).trim().to_owned()
+}
+
+/// Removes the colours of an actor's output, and no other escape sequence.
+pub(in crate::commands) fn without_colors(text: &str) -> String {
+    let mut parts = text.split("\x1b[");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let rest = part.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ';' | ':'));
+        match rest.strip_prefix('m') {
+            Some(text) => plain += text,
+            None => plain.extend(["\x1b[", part]),
+        }
+    }
+    plain
 }
 
 #[cfg(test)]
@@ -111,10 +127,12 @@ mod tests {
             ("plain", "plain"),
             ("\u{1b}[31mred\u{1b}[0m and\ttab", "red and tab"),
             ("10 %\r50 %\r100 %\r", "100 %"),
-            ("\u{1b}[2J\u{1b}[Hgone\u{7}", "gone"),
+            ("\u{1b}[2J\u{1b}[Hgone\u{7}", "\\u{1b}[2J\\u{1b}[Hgone\\u{7}"),
+            ("\u{1b}[38;5;1mred\u{1b}[m \u{1b}[", "red \\u{1b}["),
+            ("gpj.\u{202e}exe", "gpj.\\u{202e}exe"),
             ("  ", ""),
         ] {
-            assert_eq!(sanitized_line(text), expected, "{text:?}");
+            assert_eq!(row_line(text), expected, "{text:?}");
         }
     }
 

@@ -11,10 +11,9 @@ use api::{Kind, NodeOutcome, Problem, RecoveryAction, RunEvent, RunSummary};
 
 use super::draw;
 use super::live::{FRAME, Live};
-use super::model::{RowState, RunModel, sanitized_line};
+use super::model::{RowState, RunModel, row_line, without_colors};
 use super::phrases::{End, ended, took};
 use crate::error::Result;
-use crate::escape::escaped;
 use crate::output::Output;
 use crate::style::{Level, Paint};
 
@@ -119,7 +118,7 @@ impl<'a> View<'a> {
                 self.model = RunModel::new(nodes.iter().map(|node| (node.name.clone(), node.needs.clone())));
             }
             RunEvent::NodeStarted { node, attempt, .. } => self.model.start(node, *attempt, now),
-            RunEvent::NodeOutput { node, line } => self.model.set_line(node, line),
+            RunEvent::NodeOutput { node, line } => self.model.set_line(node, &String::from_utf8_lossy(line)),
             RunEvent::NodeChanged { node, files_changed } => {
                 self.model.change(node, |row| row.files = *files_changed);
             }
@@ -145,8 +144,8 @@ impl<'a> View<'a> {
                 let end = End { outcome: *outcome, code: *code, signal: *signal, reason: reason.as_deref() };
                 if end.mark() == super::model::Mark::Bad {
                     let sign = self.paint.bad(self.paint.symbol("✗", "!"));
-                    self.above.push(format!("{sign} {}: {}", self.paint.strong(node), escaped(&end.words())));
-                    let line = |line: &String| format!("    {}", self.paint.faint(sanitized_line(line)));
+                    self.above.push(format!("{sign} {}: {}", self.paint.strong(node), end.words()));
+                    let line = |line: &String| format!("    {}", self.paint.faint(row_line(line)));
                     self.above.extend(last_lines.iter().map(line));
                 }
             }
@@ -169,7 +168,7 @@ impl<'a> View<'a> {
             RunEvent::NodeStarted { node, attempt: 1, .. } => (node, ": started".to_owned()),
             RunEvent::NodeStarted { node, attempt, .. } => (node, format!(": started, attempt {attempt}")),
             RunEvent::NodeOutput { node, line } => {
-                let line = anstream::adapter::strip_str(line.trim_end()).to_string();
+                let line = without_colors(String::from_utf8_lossy(&line).trim_end());
                 return self.output.confirm_text(format!("{} | {line}", paint.strong(node)));
             }
             RunEvent::NodeEnded { node, outcome, code, signal, seconds, files_changed, reason, .. } => {

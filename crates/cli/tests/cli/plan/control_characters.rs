@@ -23,7 +23,7 @@ fn names_are_escaped_for_people_and_exact_for_programs() {
     program.run(&format!("changeset seal {coder}")).success();
     program.run(&format!("changeset show {coder}")).success().stdout_eq(str![[r#"
 [CODER]: sealed, 1 change by coder in plan [PLAN]
-CHANGE  KIND    PATH  SIZE  MODE
+CHANGE  KIND    PATH           SIZE  MODE
      1  create  a/nb/u{1b}[2J   4 B  0644
 
 "#]]);

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use store::{Content, ContentKind, PathBytes};
+use store::{Content, ContentKind, JsonBytes, PathBytes};
 
 use super::hunk::{Hunk, hunks};
+use crate::merge::delta::{PathKeyJson, key_json};
 use crate::merge::lines::is_text;
 use crate::{Attribution, BlobSource, Combined, CombinedChange, Error, MergeOutcome, PathKey, Result};
 
@@ -86,10 +87,12 @@ pub struct FileSide {
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct FileDiff {
     /// The path.
-    #[serde(flatten)]
+    #[serde(flatten, serialize_with = "key_json")]
+    #[schemars(with = "PathKeyJson")]
     pub key: PathKey,
     /// The old path of a renamed file.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "JsonBytes::serialize_option")]
+    #[schemars(with = "Option<JsonBytes>")]
     pub renamed_from: Option<PathBytes>,
     /// The kind of the change.
     pub change: ChangeKind,

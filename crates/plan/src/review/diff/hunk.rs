@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
+use store::JsonBytes;
 
 use crate::merge::lines::{diff_ranges, lines};
 
@@ -30,9 +31,9 @@ pub struct Hunk {
 pub struct Line {
     /// The side that has the line.
     pub sign: Sign,
-    /// The bytes, with the line feed if there is one. JSON replaces invalid UTF-8.
-    #[serde(serialize_with = "as_text")]
-    #[schemars(with = "String")]
+    /// The bytes, with the line feed if there is one.
+    #[serde(serialize_with = "JsonBytes::serialize_bytes")]
+    #[schemars(with = "JsonBytes")]
     pub text: Vec<u8>,
 }
 
@@ -59,10 +60,6 @@ impl Sign {
             Self::Added => '+',
         }
     }
-}
-
-fn as_text<S: Serializer>(text: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&String::from_utf8_lossy(text))
 }
 
 /// Returns the hunks between two texts, and the numbers of added and removed lines.
