@@ -19,6 +19,8 @@ pub use executor::run::{
 
 /// The folder of sandboxes and outputs, below the home folder.
 const RUNS: &str = "runs";
+/// Keys of addresses that may hold a password.
+const ADDRESS_KEYS: [&str; 2] = ["store.url", "server.url"];
 
 /// Options of a run. Missing ones come from the plan file, then from configuration.
 #[derive(Clone, Debug, Default)]
@@ -100,9 +102,12 @@ impl Agents {
         })
     }
 
-    /// Variables of our secrets, which actors do not inherit.
+    /// Variables of our secrets, and of addresses that may hold one, which actors do not inherit.
     fn env_denylist(&self) -> Vec<OsString> {
-        let secret = |definition: &&config::KeyDefinition| definition.secrecy == config::Secrecy::Secret;
+        let secret = |definition: &&config::KeyDefinition| {
+            definition.secrecy == config::Secrecy::Secret
+                || ADDRESS_KEYS.iter().any(|key| definition.key.to_string() == *key)
+        };
         self.registry()
             .keys()
             .filter(secret)

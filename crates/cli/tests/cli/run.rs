@@ -2,6 +2,7 @@
 
 mod checking;
 mod ending;
+mod environment;
 mod rpc;
 mod running;
 mod stopping;

@@ -18,6 +18,8 @@ mod check;
 mod conclusion;
 #[cfg(target_os = "linux")]
 mod context;
+#[cfg(target_os = "linux")]
+mod environment;
 mod event;
 #[cfg(target_os = "linux")]
 mod inputs;

@@ -18,7 +18,7 @@ use super::lease::is_plan_cancelled;
 use super::outputs::{FoundChanges, Recorder};
 use super::schedule::is_superseded;
 use super::state::{NodeState, Outcome};
-use crate::rpc::{AttemptContext, SOCKET_VARIABLE, SessionGuard, TOKEN_VARIABLE};
+use crate::rpc::{AttemptContext, SessionGuard};
 use crate::sandbox::{Confinement, create_private_file, make_private_folder};
 use crate::{ActorCommand, Error, Exit, FileError, Limits, Manifest, NodeCommand, NodeIndex, Result, spawn};
 
@@ -31,8 +31,6 @@ const LAST_LINES_MAX: usize = 20;
 const LAST_LINE_CHARS_MAX: usize = 500;
 /// Paths that a reason names.
 const NAMED_MAX: usize = 5;
-/// Variables that would point git at a repository outside the sandbox.
-const GIT_VARIABLES: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"];
 
 /// The end of an attempt.
 #[derive(Debug)]
@@ -388,34 +386,6 @@ impl RunContext<'_> {
                 drop(events.send(Event::NodeOutput { node: node.clone(), line: line.to_vec() }));
             }
         }
-    }
-
-    /// The differences between the actor's environment and this process's.
-    fn environment(
-        &self,
-        node: NodeIndex,
-        changeset: &str,
-        temporary: &Path,
-        folder: &Path,
-        session: Option<&SessionGuard<'_>>,
-    ) -> Vec<(OsString, Option<OsString>)> {
-        let spec = self.spec(node);
-        let denied = self.env_denylist.iter().map(|name| (name.clone(), None));
-        let git = GIT_VARIABLES.iter().map(|name| (OsString::from(name), None));
-        let ours = [
-            ("AGENTS_PLAN", self.plan.to_string().into()),
-            ("AGENTS_NODE", OsString::from(&spec.name)),
-            ("AGENTS_CHANGESET", changeset.into()),
-            ("TMPDIR", temporary.as_os_str().to_owned()),
-            ("PWD", folder.as_os_str().to_owned()),
-        ];
-        let ours = ours.into_iter().map(|(name, value)| (name.into(), Some(value)));
-        // An enclosing run must not be reachable.
-        let enclosing = [SOCKET_VARIABLE, TOKEN_VARIABLE].map(|name| (name.into(), None));
-        let session = session.map(SessionGuard::variables).unwrap_or_default();
-        let session = session.into_iter().map(|(name, value)| (name, Some(value)));
-        let of_node = spec.env.iter().map(|(name, value)| (name.into(), Some(value.into())));
-        denied.chain(git).chain(enclosing).chain(ours).chain(session).chain(of_node).collect()
     }
 }
 
