@@ -185,6 +185,7 @@ impl Plans {
             ignored: ignored.transpose()?.unwrap_or_default(),
             strategy: settings.sandbox_strategy()?,
             terminal: options.terminal,
+            file_bytes_max: settings.sandbox_max_file_size()?,
             env_denylist: self.agents.env_denylist(),
             started_by: self.who.clone(),
         };

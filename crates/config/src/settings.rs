@@ -87,6 +87,14 @@ impl Settings {
         Ok(self.list("sandbox.allow-write")?.into_iter().map(PathBuf::from).collect())
     }
 
+    /// Longest file that a run copies or records, in bytes.
+    pub fn sandbox_max_file_size(&self) -> Result<u64, Error> {
+        match self.value("sandbox.max-file-size")? {
+            Some(Value::Size(bytes)) => Ok(bytes),
+            other => unreachable!("a size with a default resolves to {other:?}"),
+        }
+    }
+
     /// Database that many machines share, if any.
     pub fn store_url(&self) -> Result<Option<String>, Error> {
         self.text("store.url")

@@ -81,10 +81,10 @@ pub enum Error {
         /// The violated rule.
         reason: String,
     },
-    /// The socket of a run has no free connection.
-    #[error("more than {limit} connections to the run are open")]
+    /// The socket of a run, or a node, has too many requests.
+    #[error("more than {limit} requests to the run are being answered")]
     TooManyRequests {
-        /// The largest number of connections.
+        /// The largest number of requests.
         limit: usize,
     },
     /// The token of a request belongs to no running node.
@@ -235,6 +235,10 @@ impl Error {
             Self::UnsupportedPlatform => (ErrorKind::Usage, "unsupported-platform"),
             #[cfg(target_os = "linux")]
             Self::Socket { source, .. } => (ErrorKind::Error, source.code()),
+            #[cfg(target_os = "linux")]
+            Self::Sandbox { source, .. } if matches!(**source, FileError::FileTooLarge { .. }) => {
+                (ErrorKind::Error, source.code())
+            }
             #[cfg(target_os = "linux")]
             Self::Sandbox { .. }
             | Self::TooManyChanges { .. }

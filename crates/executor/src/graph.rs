@@ -4,17 +4,15 @@
 //! cycle, roots that are not declared or do not exist. Warning: nodes that may run concurrently with
 //! overlapping `paths`.
 
+mod overlaps;
+
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use std::path::Path;
 
-use plan::may_overlap;
-
 use crate::problem::suggestion;
 use crate::{NodeSpec, PlanFile, Problem};
-
-/// The most warnings about one plan. The last one counts the others.
-const WARNINGS_MAX: usize = 50;
+use overlaps::Overlaps;
 
 /// The index of a node in [`PlanFile::nodes`].
 pub type NodeIndex = usize;
@@ -174,44 +172,7 @@ impl Graph {
 
     /// Warns of nodes that may run concurrently, on one root, with overlapping `paths`.
     pub fn overlap_warnings(&self, plan: &PlanFile) -> Vec<Problem> {
-        let ancestors = self.ancestors();
-        let comes_before = |one: usize, other: usize| ancestors[other][one / 64] >> (one % 64) & 1 == 1;
-        let limited: Vec<_> = plan
-            .nodes
-            .iter()
-            .enumerate()
-            .filter_map(|(at, node)| Some((at, node, node.paths.as_ref()?)))
-            .collect();
-        let mut warnings = Vec::new();
-        let mut more = 0;
-        for (position, (one, node, paths)) in limited.iter().enumerate() {
-            for (other, other_node, other_paths) in &limited[position + 1..] {
-                if node.root != other_node.root || comes_before(*one, *other) || comes_before(*other, *one) {
-                    continue;
-                }
-                let pairs = paths.iter().flat_map(|left| other_paths.iter().map(move |right| (left, right)));
-                let Some((left, right)) = pairs.into_iter().find(|(left, right)| may_overlap(left, right))
-                else {
-                    continue;
-                };
-                if warnings.len() == WARNINGS_MAX {
-                    more += 1;
-                    continue;
-                }
-                let message = format!(
-                    "nodes `{}` and `{}` may run concurrently and change the same files: `{left}` and `{right}`",
-                    node.name, other_node.name
-                );
-                let hint = format!("let one need the other, or narrow `paths` of `{}`", other_node.name);
-                warnings.push(Problem::new(other_node.position, message).hint(Some(hint)));
-            }
-        }
-        if more > 0
-            && let Some(last) = warnings.last_mut()
-        {
-            last.message.push_str(&format!("; and {more} more pairs like this"));
-        }
-        warnings
+        Overlaps::of(self, plan).warnings
     }
 
     /// One line per node, in order: its name and its needs.

@@ -121,6 +121,7 @@ fn a_sandbox_of_a_hostile_repository_runs_nothing() {
         folder: &folder,
         ignored: Ignored::Exclude,
         excluded: &[],
+        file_bytes_max: u64::MAX,
         cancel: &AtomicBool::new(false),
     };
     let sandbox = CopyStrategy { threads: 1 }.make(&options).unwrap();

@@ -59,6 +59,7 @@ impl Fixture {
             folder: &folder,
             ignored,
             excluded: &excluded,
+            file_bytes_max: u64::MAX,
             cancel: &NEVER,
         };
         COPY.make(&wanted).expect("the fixture is made")
@@ -165,6 +166,7 @@ fn a_failed_make_leaves_nothing_and_replaces_nothing() {
         folder: &folder,
         ignored: Ignored::Copy,
         excluded: &[],
+        file_bytes_max: u64::MAX,
         cancel: &cancelled,
     };
     let error = COPY.make(&wanted).unwrap_err();

@@ -27,7 +27,7 @@ fn all(_: &RelPath, _: FileKind) -> CopyAction {
 }
 
 fn copy(from: &Path, to: &Path, threads: usize) -> FileResult<CopyStats> {
-    copy_tree(from, to, &CopyOptions { threads, choose: &all, cancel: &NEVER })
+    copy_tree(from, to, &CopyOptions { threads, choose: &all, file_bytes_max: u64::MAX, cancel: &NEVER })
 }
 
 fn set_mode(path: &Path, mode: u32) {
@@ -104,7 +104,12 @@ fn chosen_paths_are_linked_or_excluded_and_special_files_listed() {
         Some(below) if below.contains('/') => panic!("nothing below is asked for: {below}"),
         _ => CopyAction::Copy,
     };
-    let copied = copy_tree(&from, &to, &CopyOptions { threads: 2, choose: &choose, cancel: &NEVER }).unwrap();
+    let copied = copy_tree(
+        &from,
+        &to,
+        &CopyOptions { threads: 2, choose: &choose, file_bytes_max: u64::MAX, cancel: &NEVER },
+    )
+    .unwrap();
     assert_eq!((copied.files, copied.links, copied.special), (1, 1, 2));
     let mut special: Vec<_> = copied.special_paths.iter().map(ToString::to_string).collect();
     special.sort();
@@ -133,7 +138,7 @@ fn errors_name_path_and_step() {
     (0..=COPY_DEPTH_MAX).for_each(|_| deep.push("x"));
     fs::create_dir_all(&deep).unwrap();
     let error = copy(&top, &folder.path().join("copy"), 2).unwrap_err();
-    assert!(matches!(error, FileError::TooLarge { limit: 128, .. }), "{error}");
+    assert!(matches!(error, FileError::TooDeep { limit: 128, .. }), "{error}");
     assert!(make_private_folder(&folder.path().join("a/b")).is_ok());
     assert_eq!(folder.path().join("a").metadata().unwrap().mode() & 0o777, 0o700);
     let file = folder.path().join("a/out");
@@ -176,7 +181,7 @@ fn copying_and_removing_can_be_cancelled() {
     fs::create_dir(&from).unwrap();
     fs::write(from.join("large"), vec![1; 20 * 1024 * 1024]).unwrap();
     let cancel = AtomicBool::new(true);
-    let options = CopyOptions { threads: 1, choose: &all, cancel: &cancel };
+    let options = CopyOptions { threads: 1, choose: &all, file_bytes_max: u64::MAX, cancel: &cancel };
     let error = copy_tree(&from, &to, &options).unwrap_err();
     assert!(matches!(error, FileError::Cancelled { .. }), "{error}");
     assert_eq!(fs::read_dir(&to).unwrap().count(), 0);
@@ -191,7 +196,11 @@ fn copying_and_removing_can_be_cancelled() {
         cancel.store(true, Ordering::Relaxed);
         CopyAction::Copy
     };
-    let error = copy_tree(&from, &to, &CopyOptions { threads: 1, choose: &choose, cancel: &cancel });
+    let error = copy_tree(
+        &from,
+        &to,
+        &CopyOptions { threads: 1, choose: &choose, file_bytes_max: u64::MAX, cancel: &cancel },
+    );
     let copied = to.join("large").metadata().unwrap().len();
     match error {
         Err(FileError::Cancelled { path, .. }) => {

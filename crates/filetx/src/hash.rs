@@ -34,6 +34,24 @@ impl Hash {
         }
         Ok(Self(*hasher.finalize().as_bytes()))
     }
+
+    /// Hashes up to `bytes` bytes of a reader.
+    pub fn of_reader(reader: &mut dyn io::Read, bytes: u64) -> io::Result<Self> {
+        let mut hasher = blake3::Hasher::new();
+        let mut buffer = vec![0; CHUNK_BYTES.min(bytes as usize)];
+        let mut left = bytes;
+        while left > 0 {
+            let wanted = buffer.len().min(left as usize);
+            match reader.read(&mut buffer[..wanted])? {
+                0 => break,
+                len => {
+                    hasher.update(&buffer[..len]);
+                    left -= len as u64;
+                }
+            }
+        }
+        Ok(Self(*hasher.finalize().as_bytes()))
+    }
 }
 
 impl fmt::Display for Hash {

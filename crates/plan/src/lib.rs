@@ -64,7 +64,7 @@ pub use review::resolve::Choice;
 pub use roots::glob::{Patterns, may_overlap};
 pub use roots::host::Host;
 pub use roots::protect::protected_folder;
-pub use roots::{TXN_DIR, checked_path, path_bytes, system_path, txn_dir};
+pub use roots::{FOLDERS_MAX, TXN_DIR, checked_new_path, checked_path, path_bytes, system_path, txn_dir};
 pub use selection::{PathFilter, Selection};
 pub use service::Plans;
 pub use state::{State, table_in_markdown};

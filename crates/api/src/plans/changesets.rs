@@ -10,7 +10,7 @@ use std::time::Duration;
 use filetx::{PathState, RelPath, Snapshot};
 use plan::{
     Actor, Base, Change, Changeset, ChangesetId, ContentInput, ContentKind, ContentSource, LeaseOptions,
-    PATCH_BYTES_MAX, PathBytes, PathKey, Plan, Status, Tool,
+    PATCH_BYTES_MAX, PathBytes, PathKey, Plan, Status, Tool, checked_new_path,
 };
 use store::limits::CHUNK_BYTES;
 use store::{Store, read_blob};
@@ -75,6 +75,7 @@ impl Plans {
         let context = self.inner.context(plan.id)?;
         let root = entry.root.as_ref().map(|root| context.root(&self.agents.absolute(root))).transpose()?;
         let Below { root, path } = below(&plan.roots, root.as_ref(), &entry.path)?;
+        checked_new_path(&path)?;
         // Stores large content before it takes the lease.
         let tool = entry.tool.as_deref().map(Tool::parse).transpose().map_err(plan::Error::from)?;
         let given =
@@ -161,7 +162,9 @@ impl Plans {
             Edit::RenameTo(to) => {
                 // An absolute path must be below the same root.
                 let root = root.or_else(|| plan.roots.first());
-                plan::Edit::Rename { to: below(&plan.roots, root, to)?.path }
+                let to = below(&plan.roots, root, to)?.path;
+                checked_new_path(&to)?;
+                plan::Edit::Rename { to }
             }
             Edit::Mode(mode) => plan::Edit::Mode(*mode),
             Edit::Symlink(target) => plan::Edit::Symlink {

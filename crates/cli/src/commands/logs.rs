@@ -1,5 +1,7 @@
 //! `agents logs`.
 
+mod lines;
+
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
@@ -15,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::output::{Answer, Output};
 use crate::session::Session;
+use lines::Lines;
 
 /// Interval between looks for new output.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -135,13 +138,12 @@ struct Tail {
     is_running: bool,
     file: Option<PathBuf>,
     bytes: u64,
-    /// The beginning of a line whose end is not read yet.
-    line: Vec<u8>,
+    lines: Lines,
 }
 
 impl Tail {
     fn new(node: String) -> Self {
-        Self { node, is_running: true, file: None, bytes: 0, line: Vec::new() }
+        Self { node, is_running: true, file: None, bytes: 0, lines: Lines::default() }
     }
 
     /// Reads new output, a chunk at most.
@@ -170,25 +172,21 @@ impl Tail {
         if is_alone && !output.is_json() {
             return output.print_bytes(chunk);
         }
-        self.line.extend_from_slice(chunk);
-        while let Some(end) = self.line.iter().position(|byte| *byte == b'\n') {
-            let line: Vec<u8> = self.line.drain(..=end).collect();
-            self.print_line(&line, output)?;
-        }
-        Ok(())
+        let node = &self.node;
+        self.lines.add(chunk, |line| print_line(node, line, output))
     }
 
     /// Prints a last line without a line feed.
     fn end_line(&mut self, output: &mut Output) -> Result<()> {
-        let line = std::mem::take(&mut self.line);
-        if line.is_empty() { Ok(()) } else { self.print_line(&line, output) }
+        let line = self.lines.take_rest();
+        if line.is_empty() { Ok(()) } else { print_line(&self.node, &line, output) }
     }
+}
 
-    fn print_line(&self, line: &[u8], output: &mut Output) -> Result<()> {
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
-        if output.is_json() {
-            return output.stream(&Event::NodeOutput { node: &self.node, line: JsonBytes::of(line) });
-        }
-        output.print_labelled(&format!("{} | ", output.paint().strong(&self.node)), line)
+fn print_line(node: &str, line: &[u8], output: &mut Output) -> Result<()> {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    if output.is_json() {
+        return output.stream(&Event::NodeOutput { node, line: JsonBytes::of(line) });
     }
+    output.print_labelled(&format!("{} | ", output.paint().strong(node)), line)
 }

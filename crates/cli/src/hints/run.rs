@@ -28,6 +28,11 @@ pub(super) fn hint(error: &E) -> Option<String> {
             format!("ls -ld {folder}  # who may write; or name another home folder with --home DIR")
         }
         #[cfg(target_os = "linux")]
+        E::Sandbox { .. } if error.code() == "file-too-large" => {
+            "agents config set sandbox.max-file-size SIZE --scope global\nor ignore the file in git, and add --ignored exclude"
+                .to_owned()
+        }
+        #[cfg(target_os = "linux")]
         E::Sandbox { folder, .. } => {
             format!("df -h {0}  # is the disk full?\nls -ld {0}  # who may write?", folder.display())
         }

@@ -15,6 +15,9 @@ const LOCK_TIMEOUT_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 /// Limit of `plan.concurrency`.
 const CONCURRENCY_MAX: i64 = 256;
 
+/// Limit of `sandbox.max-file-size`: more than any file system can hold.
+const FILE_BYTES_MAX: u64 = 1 << 60;
+
 /// Keys of version 0.1 that have another name now. Files may use both names.
 const RENAMED: &[(&str, &str)] = &[("sandbox.writable", "sandbox.allow-write")];
 
@@ -121,6 +124,13 @@ fn declarations() -> Vec<Declaration> {
             "folders outside of the sandbox that a confined actor may write to",
         ),
         open(
+            "sandbox.max-file-size",
+            Type::Size { max: FILE_BYTES_MAX },
+            Some("16GiB"),
+            GLOBAL,
+            "longest file that a run copies or records",
+        ),
+        open(
             "store.url",
             Type::String,
             None,
@@ -171,6 +181,7 @@ mod tests {
             "core.log-file",
             "sandbox.allow-write",
             "sandbox.confine",
+            "sandbox.max-file-size",
             "server.token",
             "server.url",
             "store.url",

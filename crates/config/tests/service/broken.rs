@@ -85,7 +85,14 @@ fn a_key_of_another_file_resolves_and_reports_skipped_files() {
     assert!(matches!(service.get(&key("x.nothing")), Err(Error::Parse(_))));
     let listing = service.list(None);
     let listed: Vec<_> = listing.entries.iter().map(|entry| entry.key.to_string()).collect();
-    let global_only = ["sandbox.allow-write", "sandbox.confine", "server.token", "server.url", "store.url"];
+    let global_only = [
+        "sandbox.allow-write",
+        "sandbox.confine",
+        "sandbox.max-file-size",
+        "server.token",
+        "server.url",
+        "store.url",
+    ];
     let others = ["core.color", "core.interpolate", "core.log-file", "plan.concurrency"];
     assert_eq!(listed, [&others[..], &global_only[..]].concat());
     assert_eq!(listing.problems.len(), 1);

@@ -29,6 +29,7 @@ pub(crate) fn measure_making(place: &Path, report: &mut Report) -> Result<()> {
             folder: &sandbox,
             ignored: Ignored::Copy,
             excluded: &[],
+            file_bytes_max: u64::MAX,
             cancel: &go_on,
         };
         let begun = Instant::now();
@@ -59,6 +60,7 @@ pub(crate) fn measure_changes(place: &Path, report: &mut Report) -> Result<()> {
             folder: &place.join("sandbox"),
             ignored: Ignored::Copy,
             excluded: &[],
+            file_bytes_max: u64::MAX,
             cancel: &AtomicBool::new(false),
         })?;
     let manifest = Manifest::scan(&sandbox.tree)?;

@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use super::overlaps::{COMPARISONS_MAX, WARNINGS_MAX};
 use super::*;
 use crate::Ready;
 
@@ -95,6 +96,27 @@ fn warnings_are_bounded() {
     let found = Graph::of(&plan).unwrap().overlap_warnings(&plan);
     assert_eq!(found.len(), WARNINGS_MAX);
     assert!(found[WARNINGS_MAX - 1].message.ends_with("; and 55 more pairs like this"), "{}", found[49]);
+}
+
+/// Counts comparisons, as 5,000 nodes have 12 million pairs.
+#[test]
+fn few_patterns_of_many_nodes_are_compared() {
+    let overlaps = |field: &dyn Fn(usize) -> String| {
+        let node = |number| format!("[nodes.n{number}]\nrun='x'\n{}\n", field(number));
+        let plan = plan(&(0..5000).map(node).collect::<String>());
+        Overlaps::of(&Graph::of(&plan).unwrap(), &plan)
+    };
+    let apart = overlaps(&|number| format!("paths=['src/n{number}/**', 'docs/n{number}.md']"));
+    assert_eq!((apart.comparisons, apart.warnings), (0, vec![]));
+    let in_a_row = overlaps(&|number| match number {
+        0 => "paths=['src/**']".to_owned(),
+        _ => format!("paths=['src/**']\nneeds=['n{}']", number - 1),
+    });
+    assert_eq!((in_a_row.comparisons, in_a_row.warnings), (0, vec![]));
+    let all = overlaps(&|_| "paths=['src/*.rs']".to_owned());
+    assert_eq!((all.comparisons, all.warnings.len()), (COMPARISONS_MAX, WARNINGS_MAX + 1));
+    let last = all.warnings[WARNINGS_MAX].to_string();
+    assert!(last.contains("only 200000 pairs of patterns were compared, up to node `n40`"), "{last}");
 }
 
 #[test]

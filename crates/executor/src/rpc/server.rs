@@ -24,8 +24,8 @@ use super::session::{AttemptContext, NodeSession};
 use crate::sandbox::{FileResult, listen_private, make_private_folder, remove_private_socket};
 use crate::{Error, FileError, Result};
 
-/// The most open connections.
-const CONNECTIONS_MAX: usize = 128;
+/// The most open connections. One that waits for a request makes room for a new one.
+pub(super) const CONNECTIONS_MAX: usize = 128;
 /// Timeout of a client between two parts of a request, and for reading a response.
 const IDLE_MAX: Duration = Duration::from_secs(60);
 /// Prefix of socket names.
@@ -63,9 +63,43 @@ pub(crate) struct Server {
 
 #[derive(Default)]
 struct Connections {
-    open: BTreeMap<u64, UnixStream>,
+    /// In the order of their numbers.
+    open: BTreeMap<u64, Connection>,
     next: u64,
     ended: bool,
+}
+
+struct Connection {
+    stream: UnixStream,
+    /// True until a line is complete, and again after its response. No actor is known by then.
+    is_idle: bool,
+}
+
+impl Connections {
+    /// Closes the oldest idle connection if there are too many. Returns false if all are busy.
+    fn make_room(&mut self) -> bool {
+        if self.open.len() < CONNECTIONS_MAX {
+            return true;
+        }
+        let oldest = self.open.iter().find(|(_, connection)| connection.is_idle).map(|(number, _)| *number);
+        let Some(closed) = oldest.and_then(|number| self.open.remove(&number)) else { return false };
+        // Ends its thread, which waits for a line.
+        drop(closed.stream.shutdown(Shutdown::Both));
+        true
+    }
+
+    fn add(&mut self, stream: UnixStream) -> u64 {
+        let number = self.next;
+        self.next += 1;
+        self.open.insert(number, Connection { stream, is_idle: true });
+        number
+    }
+
+    /// Marks a connection as idle or busy. Returns false if it was closed.
+    fn set_idle(&mut self, number: u64, is_idle: bool) -> bool {
+        let connection = self.open.get_mut(&number);
+        connection.map(|connection| connection.is_idle = is_idle).is_some()
+    }
 }
 
 impl Server {
@@ -139,14 +173,12 @@ impl Server {
         if connections.ended {
             return;
         }
-        if connections.open.len() >= CONNECTIONS_MAX {
+        if !connections.make_room() {
             drop(connections);
             let error = self.handler.error_response(Error::TooManyRequests { limit: CONNECTIONS_MAX });
             return drop(respond(&stream, Outcome::Error(error)));
         }
-        let number = connections.next;
-        connections.next += 1;
-        connections.open.insert(number, registered);
+        let number = connections.add(registered);
         drop(connections);
         scope.spawn(move || {
             // The client went away; its requests were answered or refused.
@@ -159,12 +191,16 @@ impl Server {
     fn serve_connection(&self, number: u64, stream: &UnixStream) -> io::Result<()> {
         let mut reader = BufReader::new(stream);
         while let Some(line) = read_line(&mut reader)? {
+            if !self.connections().set_idle(number, false) {
+                return Ok(());
+            }
             let (outcome, is_read) = self.answer(number, stream, line, &mut reader);
             respond(stream, outcome)?;
             if !is_read {
                 // The rest of a body is not a request.
                 return Ok(());
             }
+            self.connections().set_idle(number, true);
         }
         Ok(())
     }
@@ -183,9 +219,11 @@ impl Server {
             Err(error) => return refused(error),
         };
         let session = self.sessions().get(&Hash::of(token.as_bytes())).cloned();
+        let Some(session) = session else { return refused(Error::InvalidToken) };
         // From here on, closing the session waits for this request.
-        let Some(request) = session.as_ref().and_then(|session| session.begin_request(number, stream)) else {
-            return refused(Error::InvalidToken);
+        let request = match session.begin_request(number, stream) {
+            Ok(request) => request,
+            Err(error) => return refused(error),
         };
         let mut unread = body_lengths.iter().sum();
         let bodies = Bodies::new(reader, &body_lengths, &mut unread);
@@ -220,9 +258,9 @@ impl Drop for ServerGuard<'_> {
     fn drop(&mut self) {
         let mut connections = self.server.connections();
         connections.ended = true;
-        for stream in connections.open.values() {
+        for connection in connections.open.values() {
             // Ends the wait for another request; the client may have closed the connection.
-            drop(stream.shutdown(Shutdown::Read));
+            drop(connection.stream.shutdown(Shutdown::Read));
         }
     }
 }

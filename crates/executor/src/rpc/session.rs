@@ -7,12 +7,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use plan::{
-    Base, Change, Changeset, ContentInput, PathBytes, PathKey, Patterns, Tool, checked_path, system_path,
+    Base, Change, Changeset, ContentInput, PathBytes, PathKey, Patterns, Tool, checked_new_path,
+    checked_path, system_path,
 };
 use store::Store;
 
+use super::server::CONNECTIONS_MAX;
 use crate::run::{Recorder, UpstreamChanges};
+use crate::sandbox::ReadLimits;
 use crate::{Error, Manifest, Result};
+
+/// The most requests of one node at a time: half of the connections stay for others.
+const REQUESTS_MAX: usize = CONNECTIONS_MAX / 2;
 
 /// The attempt of a session.
 pub(crate) struct AttemptContext {
@@ -76,7 +82,7 @@ impl NodeSession {
 
     /// Refuses paths outside the root, in protected folders, or outside the node's `paths`.
     pub fn check_path(&self, path: &PathBytes) -> Result<()> {
-        let below = checked_path(path)?;
+        let below = checked_new_path(path)?;
         match &self.attempt.paths {
             Some(paths) if !paths.matches(below.as_path()) => {
                 Err(Error::RefusedPaths { node: self.attempt.node.clone(), path: path.show().into_owned() })
@@ -91,15 +97,19 @@ impl NodeSession {
         RecordGuard { session: self, _lock: self.record.lock().unwrap_or_else(PoisonError::into_inner) }
     }
 
-    /// Registers a request until the guard is dropped. Returns `None` once the session is closed.
-    pub(super) fn begin_request(&self, connection: u64, stream: &UnixStream) -> Option<InFlightRequest<'_>> {
-        let stream = stream.try_clone().ok()?;
+    /// Registers a request until the guard is dropped. Refuses it once the session is closed, or if the
+    /// node has too many.
+    pub(super) fn begin_request(&self, connection: u64, stream: &UnixStream) -> Result<InFlightRequest<'_>> {
+        let stream = stream.try_clone().map_err(|_| Error::InvalidToken)?;
         let mut in_flight = self.in_flight();
         if in_flight.is_closed {
-            return None;
+            return Err(Error::InvalidToken);
+        }
+        if in_flight.requests.len() == REQUESTS_MAX {
+            return Err(Error::TooManyRequests { limit: REQUESTS_MAX });
         }
         in_flight.requests.insert(connection, stream);
-        Some(InFlightRequest { session: self, connection })
+        Ok(InFlightRequest { session: self, connection })
     }
 
     /// Refuses further requests and waits for those in flight. Cuts off bodies that are still being
@@ -155,7 +165,8 @@ impl RecordGuard<'_> {
         if let Some(recorded) = changeset.last_content(&key)? {
             return Ok(recorded.map(ContentInput::stored));
         }
-        let recorder = Recorder { store: store.as_ref(), changeset, upstream, base, tree };
+        let recorder =
+            Recorder { store: store.as_ref(), changeset, upstream, base, tree, limits: ReadLimits::NONE };
         recorder.initial_content(manifest, &checked_path(path)?)
     }
 

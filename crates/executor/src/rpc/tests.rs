@@ -1,10 +1,61 @@
 //! Messages of the protocol, piece by piece.
 
-use std::io::Read;
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
 
 use super::protocol::{Bodies, Line, Outcome, REQUEST_BYTES_MAX, Request, Response, VERSION, read_line};
-use super::server::Tokens;
+use super::server::{CONNECTIONS_MAX, Server, Tokens};
+use super::{Method, NodeSession, RequestHandler};
 use crate::Error;
+use crate::sandbox::connect_private;
+
+/// Answers errors with their text.
+#[derive(Debug)]
+struct Echo;
+
+impl RequestHandler for Echo {
+    fn handle(&self, _: &NodeSession, _: Method, _: Bodies<'_>) -> Result<Value, Value> {
+        unreachable!("no node is running")
+    }
+
+    fn error_response(&self, error: Error) -> Value {
+        json!(error.to_string())
+    }
+
+    fn variables(&self) -> Vec<(OsString, OsString)> {
+        Vec::new()
+    }
+}
+
+#[test]
+fn idle_connections_do_not_keep_others_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::listen(folder.path(), Arc::new(Echo)).unwrap();
+    let names = std::fs::read_dir(folder.path()).unwrap();
+    let socket = names.map(|entry| entry.unwrap().path()).next().unwrap();
+    let connect = || connect_private(&socket).unwrap();
+    let ask = |mut stream: UnixStream| {
+        let request = "{\"version\":2,\"token\":\"t\",\"method\":\"get\",\"params\":{\"key\":\"k\",\"reveal\":false}}\n";
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut response = String::new();
+        BufReader::new(stream).read_line(&mut response).unwrap();
+        response
+    };
+    std::thread::scope(|scope| {
+        let _serving = server.serve(scope).unwrap();
+        let mut idle: Vec<UnixStream> = (0..2 * CONNECTIONS_MAX).map(|_| connect()).collect();
+        // Half a request is no request.
+        idle.iter_mut().for_each(|stream| drop(stream.write_all(b"{\"version\"")));
+        let response = ask(connect());
+        assert!(response.contains("no running node has this token"), "{response:?}");
+        // The newest ones are still open.
+        idle.pop().unwrap().write_all(b":7}\n").unwrap();
+    });
+}
 
 fn parsed(line: &str) -> Result<Request, String> {
     Request::parse(Line::Complete(line.as_bytes().to_vec())).map_err(|error| match error {

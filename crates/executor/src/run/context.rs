@@ -21,6 +21,7 @@ use super::record::{NodeRecord, RunRecord, RunSettings};
 use super::state::{NodeState, Outcome};
 use super::{Event, NodeInGraph, NodeReport, Summary};
 use crate::rpc::Server;
+use crate::sandbox::{ReadEnd, ReadLimits};
 use crate::{Error, FileError, Manifest, NodeIndex, NodeSpec, Result};
 
 /// State shared by the threads of a run.
@@ -88,7 +89,8 @@ impl RunContext<'_> {
             self.plans.step(plan, &step)?;
         }
         let roots: Vec<PathBuf> = plan.roots.iter().map(plan::system_path).collect();
-        let made = self.layout.make_base(&roots, self.record.ignored, excluded, self.cancel.stop_flag());
+        let RunRecord { ignored, file_bytes_max, .. } = self.record;
+        let made = self.layout.make_base(&roots, ignored, excluded, file_bytes_max, self.cancel.stop_flag());
         match made {
             Ok(notes) => self.notes.lock().unwrap_or_else(PoisonError::into_inner).extend(notes),
             Err(Error::Sandbox { source, .. }) if matches!(*source, FileError::Cancelled { .. }) => {}
@@ -142,7 +144,9 @@ impl RunContext<'_> {
         if let Some(manifest) = &*slot {
             return Ok(Arc::clone(manifest));
         }
-        let manifest = Arc::new(Manifest::scan(&self.layout.base_tree(root))?);
+        let ended = || self.cancel.is_stopping().then_some(ReadEnd::Cancelled);
+        let limits = ReadLimits { ended: &ended, ..ReadLimits::NONE };
+        let manifest = Arc::new(Manifest::scan_within(&self.layout.base_tree(root), limits)?);
         *slot = Some(Arc::clone(&manifest));
         Ok(manifest)
     }

@@ -63,6 +63,7 @@ impl Layout {
         roots: &[PathBuf],
         ignored: Ignored,
         excluded: &[PathBuf],
+        file_bytes_max: u64,
         cancel: &AtomicBool,
     ) -> Result<Vec<String>> {
         let (base, mut notes) = (self.base(), Vec::new());
@@ -72,7 +73,7 @@ impl Layout {
         self.strategy.remove(&base, cancel)?;
         for (number, root) in roots.iter().enumerate() {
             let folder = base.join(number.to_string());
-            let options = SandboxOptions { root, folder: &folder, ignored, excluded, cancel };
+            let options = SandboxOptions { root, folder: &folder, ignored, excluded, file_bytes_max, cancel };
             let made = self.strategy.make(&options)?;
             notes.extend(made.notes);
         }
@@ -99,8 +100,15 @@ impl Layout {
         cancel: &AtomicBool,
     ) -> Result<Sandbox> {
         let (base, folder) = (self.base_tree(root), self.attempt(node, attempt).join("sandbox"));
-        let options =
-            SandboxOptions { root: &base, folder: &folder, ignored: Ignored::Copy, excluded: &[], cancel };
+        let options = SandboxOptions {
+            root: &base,
+            folder: &folder,
+            ignored: Ignored::Copy,
+            excluded: &[],
+            // The base has no longer ones.
+            file_bytes_max: u64::MAX,
+            cancel,
+        };
         self.strategy.make(&options)
     }
 

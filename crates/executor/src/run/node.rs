@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use filetx::error_chain;
@@ -19,11 +20,13 @@ use super::outputs::{FoundChanges, Recorder};
 use super::schedule::is_superseded;
 use super::state::{NodeState, Outcome};
 use crate::rpc::{AttemptContext, SessionGuard};
-use crate::sandbox::{Confinement, create_private_file, make_private_folder};
+use crate::sandbox::{Confinement, ReadEnd, ReadLimits, create_private_file, make_private_folder};
 use crate::{ActorCommand, Error, Exit, FileError, Limits, Manifest, NodeCommand, NodeIndex, Result, spawn};
 
 /// Time between SIGTERM and SIGKILL for an actor.
 const GRACE: Duration = Duration::from_secs(10);
+/// Time to collect the changes of an actor, however short its timeout is.
+const COLLECTION_MIN: Duration = Duration::from_secs(60);
 /// Output of one actor that is kept and emitted, each.
 const OUTPUT_BYTES_MAX: u64 = 64 << 20;
 /// Last lines kept with a node, and characters of each.
@@ -221,10 +224,12 @@ impl RunContext<'_> {
         if is_retried && matches!(end.outcome, Outcome::Failed | Outcome::TimedOut) {
             return Ok(end);
         }
-        let found = match FoundChanges::in_tree(&manifest, &tree, paths.as_ref()) {
+        let ended = self.collection_end(spec.timeout);
+        let limits = ReadLimits { file_bytes_max: self.record.file_bytes_max, ended: &ended };
+        let found = match FoundChanges::in_tree(&manifest, &tree, paths.as_ref(), limits) {
             Ok(found) => found,
-            // The actor may have removed its sandbox.
-            Err(error) => return self.fault(error),
+            // The actor may have removed its sandbox, for example.
+            Err(error) => return Ok(AttemptEnd { is_complete: false, ..self.fault(error)? }),
         };
         let recorder = Recorder {
             store: self.store(),
@@ -232,10 +237,13 @@ impl RunContext<'_> {
             upstream: &upstream,
             base: &self.layout.base_tree(root),
             tree: &tree,
+            limits,
         };
         match recorder.record(&found) {
             Ok(files) => end.files_changed = files,
-            Err(error @ Error::Sandbox { .. }) => return self.fault(error),
+            Err(error @ Error::Sandbox { .. }) => {
+                return Ok(AttemptEnd { is_complete: false, ..self.fault(error)? });
+            }
             Err(error) => return Err(error),
         }
         if end.outcome == Outcome::Succeeded && !found.refused.is_empty() {
@@ -258,7 +266,9 @@ impl RunContext<'_> {
         let sandbox = self.layout.make_sandbox(root, name, attempt, self.cancel.stop_flag())?;
         upstream.apply_to(self.store(), &sandbox.tree)?;
         let base = self.base_manifest(root)?;
-        let manifest = Manifest::scan_copy(&sandbox.tree, &base, &upstream.changed_paths()?)?;
+        let ended = || self.cancel.is_stopping().then_some(ReadEnd::Cancelled);
+        let limits = ReadLimits { ended: &ended, ..ReadLimits::NONE };
+        let manifest = Manifest::scan_copy(&sandbox.tree, &base, &upstream.changed_paths()?, limits)?;
         // The actor is about to start.
         Ok((sandbox.tree, sandbox.temporary, manifest.rated_now()))
     }
@@ -356,9 +366,27 @@ impl RunContext<'_> {
             Error::Sandbox { source, .. } if matches!(*source, FileError::Cancelled { .. }) => {
                 Ok(self.interrupted())
             }
+            Error::Sandbox { ref source, .. } if matches!(**source, FileError::TimedOut { .. }) => {
+                Ok(AttemptEnd::because(Outcome::TimedOut, error_chain(&error)))
+            }
             // The system's own words add nothing.
             Error::CommandNotFound { .. } => Ok(AttemptEnd::because(Outcome::Failed, error.to_string())),
             error => Ok(AttemptEnd::because(Outcome::Failed, error_chain(&error))),
+        }
+    }
+
+    /// Decides when collecting the changes of an actor ends: at a second Ctrl-C, some time after the
+    /// first, or when it takes longer than the actor may.
+    fn collection_end(&self, timeout: Option<Duration>) -> impl Fn() -> Option<ReadEnd> + Sync + '_ {
+        let (started, stopped) = (Instant::now(), OnceLock::new());
+        let timeout = timeout.map(|timeout| timeout.max(COLLECTION_MIN));
+        move || {
+            let is_stopped =
+                self.cancel.is_stopping() && stopped.get_or_init(Instant::now).elapsed() >= GRACE;
+            if is_stopped || self.cancel.kill_flag().load(Ordering::SeqCst) {
+                return Some(ReadEnd::Cancelled);
+            }
+            timeout.is_some_and(|timeout| started.elapsed() >= timeout).then_some(ReadEnd::TimedOut)
         }
     }
 

@@ -37,6 +37,8 @@ pub struct Options {
     pub strategy: String,
     /// Give the terminal to the actor. Has an effect on plans of one node only.
     pub terminal: bool,
+    /// The longest file that is copied or recorded, in bytes.
+    pub file_bytes_max: u64,
     /// Environment variables that actors do not inherit, such as those that hold our secrets.
     pub env_denylist: Vec<OsString>,
     /// The person or program that starts the run.

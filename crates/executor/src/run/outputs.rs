@@ -14,7 +14,7 @@ use store::Store;
 
 use super::inputs::UpstreamChanges;
 use super::layout::in_sandbox;
-use crate::sandbox::TreeReader;
+use crate::sandbox::{ReadLimits, TreeReader};
 use crate::{FileState, Manifest, Result, TreeChange, TreeChangeKind, TreeChanges};
 
 /// Changes recorded in one step.
@@ -35,8 +35,13 @@ pub(crate) struct FoundChanges {
 
 impl FoundChanges {
     /// Compares a tree with its manifest.
-    pub(crate) fn in_tree(manifest: &Manifest, tree: &Path, allowed: Option<&Patterns>) -> Result<Self> {
-        let TreeChanges { changes, special_files, .. } = manifest.changes(tree)?;
+    pub(crate) fn in_tree(
+        manifest: &Manifest,
+        tree: &Path,
+        allowed: Option<&Patterns>,
+        limits: ReadLimits<'_>,
+    ) -> Result<Self> {
+        let TreeChanges { changes, special_files, .. } = manifest.changes_within(tree, limits)?;
         let mut notes = Vec::new();
         if !special_files.is_empty() {
             let count = special_files.len();
@@ -74,6 +79,7 @@ pub(crate) struct Recorder<'a> {
     pub upstream: &'a UpstreamChanges,
     pub base: &'a Path,
     pub tree: &'a Path,
+    pub limits: ReadLimits<'a>,
 }
 
 impl Recorder<'_> {
@@ -83,8 +89,8 @@ impl Recorder<'_> {
     /// found change builds on them, and an identical one adds nothing. A recorded path that is unchanged
     /// in the tree stays as recorded.
     pub(crate) fn record(&self, found: &FoundChanges) -> Result<usize> {
-        let base = in_sandbox("read", self.base, TreeReader::open(self.base))?;
-        let tree = in_sandbox("read", self.tree, TreeReader::open(self.tree))?;
+        let base = in_sandbox("read", self.base, TreeReader::open_within(self.base, self.limits))?;
+        let tree = in_sandbox("read", self.tree, TreeReader::open_within(self.tree, self.limits))?;
         let recorded = self.changeset.last_contents()?;
         let (mut batch, mut batch_bytes) = (Vec::new(), 0);
         for change in &found.changes {
@@ -130,8 +136,8 @@ impl Recorder<'_> {
     /// Adds the change of a path that was not recorded yet. Returns the bytes of its contents.
     fn change(
         &self,
-        base: &TreeReader,
-        tree: &TreeReader,
+        base: &TreeReader<'_>,
+        tree: &TreeReader<'_>,
         change: &TreeChange,
         batch: &mut Vec<Change>,
     ) -> Result<u64> {
@@ -157,8 +163,8 @@ impl Recorder<'_> {
     /// the bytes of its contents.
     fn differences(
         &self,
-        base: &TreeReader,
-        tree: &TreeReader,
+        base: &TreeReader<'_>,
+        tree: &TreeReader<'_>,
         recorded: &BTreeMap<PathKey, Option<Content>>,
         change: &TreeChange,
         batch: &mut Vec<Change>,
@@ -197,7 +203,7 @@ impl Recorder<'_> {
     /// The change from the recorded content of a path to that in the tree; none if they are equal.
     fn difference(
         &self,
-        tree: &TreeReader,
+        tree: &TreeReader<'_>,
         path: &RelPath,
         after: &FileState,
         current: Option<&ContentInput>,
@@ -223,7 +229,7 @@ impl Recorder<'_> {
     }
 
     /// The write of a path's content in the tree. Reads it now: open files are limited.
-    fn after(&self, tree: &TreeReader, path: &RelPath, state: &FileState) -> Result<plan::Edit> {
+    fn after(&self, tree: &TreeReader<'_>, path: &RelPath, state: &FileState) -> Result<plan::Edit> {
         if state.kind == FileKind::Symlink {
             let target = in_sandbox("read", self.tree, tree.read_link(path))?;
             return Ok(plan::Edit::Symlink { target: path_bytes(Path::new(&target))? });
@@ -233,7 +239,7 @@ impl Recorder<'_> {
     }
 
     /// The content of a path when the actor started: that of a needed node, or of the base.
-    fn before(&self, base: &TreeReader, path: &RelPath, state: &FileState) -> Result<ContentInput> {
+    fn before(&self, base: &TreeReader<'_>, path: &RelPath, state: &FileState) -> Result<ContentInput> {
         match self.upstream.contents.get(&path_bytes(path.as_path())?) {
             Some(content) => self.upstream.piece(content),
             None if state.kind == FileKind::Symlink => {
@@ -248,11 +254,16 @@ impl Recorder<'_> {
     fn piece(
         &self,
         folder: &Path,
-        reader: &TreeReader,
+        reader: &TreeReader<'_>,
         path: &RelPath,
         state: &FileState,
     ) -> Result<ContentInput> {
-        let mut reader = in_sandbox("read", folder, reader.read(path))?;
-        Ok(ContentInput::from_reader(self.store, state.mode, &mut reader as &mut dyn Read)?)
+        let mut file = in_sandbox("read", folder, reader.read(path))?;
+        let content = ContentInput::from_reader(self.store, state.mode, &mut file as &mut dyn Read);
+        content.or_else(|error| {
+            // The reason to end reading, if there is one, is the cause of the error.
+            in_sandbox("read", folder, reader.check(path))?;
+            Err(error.into())
+        })
     }
 }

@@ -37,6 +37,13 @@ pub struct RunRecord {
     pub strategy: String,
     /// True if the actor has the terminal.
     pub terminal: bool,
+    /// The longest file that is copied or recorded, in bytes. Runs of version 0.1 have no limit.
+    #[serde(default = "no_limit")]
+    pub file_bytes_max: u64,
+}
+
+fn no_limit() -> u64 {
+    u64::MAX
 }
 
 /// The part of the record that `agents plan show` prints.

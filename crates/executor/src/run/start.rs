@@ -153,6 +153,7 @@ fn new_record(options: &Options) -> Result<RunRecord> {
         ignored: options.ignored,
         strategy: options.strategy.clone(),
         terminal: options.terminal && checked.plan.nodes.len() == 1,
+        file_bytes_max: options.file_bytes_max,
     })
 }
 

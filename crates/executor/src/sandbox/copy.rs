@@ -3,7 +3,7 @@
 //! Promises: reads below `from` and writes below `to`, both by handle, even if files are swapped during
 //! the copy; copies symlinks and never follows them; keeps modes and times of files and folders, except
 //! of `to` itself, which is private; never opens FIFOs, sockets and devices, but excludes and lists
-//! them. A copied file shares blocks with the original where the file system can.
+//! them. A copied file shares blocks with the original where the file system can, and has its holes.
 //!
 //! Not a transaction, and syncs nothing: an interrupted copy is removed and made again. Hard links
 //! become separate files; owners, extended attributes and times of symlinks are not kept. Files removed
@@ -20,7 +20,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, Mode, OFlags, copy_file_range, mkdirat, openat, readlinkat, statat, symlinkat,
+    AtFlags, CWD, Dir, Mode, OFlags, SeekFrom, Stat, copy_file_range, mkdirat, openat, readlinkat, seek,
+    statat, symlinkat,
 };
 use rustix::io::Errno;
 
@@ -30,13 +31,15 @@ use super::{FileError, FileResult};
 
 const COPY: &str = "copy";
 /// The deepest nesting of folders: each level keeps two handles open.
-pub const COPY_DEPTH_MAX: usize = 128;
+pub const COPY_DEPTH_MAX: usize = plan::FOLDERS_MAX;
 /// The most threads of one copy.
 const THREADS_MAX: usize = 8;
 /// Names in one job, so that threads share a large folder.
 const BATCH_NAMES: usize = 64;
 /// Bytes copied between two checks for cancellation.
 const CHUNK_BYTES: u64 = 8 * 1024 * 1024;
+/// The unit in which the system counts blocks.
+const BLOCK_BYTES: u64 = 512;
 /// The most special files listed.
 const NAMED_MAX: usize = 100;
 
@@ -50,6 +53,8 @@ pub struct CopyOptions<'a> {
     pub threads: usize,
     /// Chooses the action for each path, from any thread. Not called below paths that are not copied.
     pub choose: &'a (dyn Fn(&RelPath, FileKind) -> CopyAction + Sync),
+    /// The longest file, in bytes. A longer one fails the copy.
+    pub file_bytes_max: u64,
     /// Fails the copy with [`FileError::Cancelled`] once set.
     pub cancel: &'a AtomicBool,
 }
@@ -206,7 +211,13 @@ impl Copy<'_> {
                 for name in names {
                     self.check_cancel(&folder.path)?;
                     let path = folder.path.join(&name);
-                    let job = self.at(&path, self.entry(&folder, &name, &path, copied))?;
+                    let Some(stat) = self.at(&path, stat(&folder.from, &name))? else { continue };
+                    let kind = FileKind::of_mode(stat.st_mode);
+                    let action = (self.options.choose)(&path, kind);
+                    if action == CopyAction::Copy && kind == FileKind::File {
+                        self.check_len(&path, stat.st_size as u64)?;
+                    }
+                    let job = self.at(&path, self.entry(&folder, &name, &path, kind, action, copied))?;
                     jobs.extend(job.flatten());
                 }
                 folder
@@ -239,9 +250,20 @@ impl Copy<'_> {
         FileError::Cancelled { action: COPY, path: self.from.join(path.as_path()) }
     }
 
+    fn check_len(&self, path: &RelPath, bytes: u64) -> FileResult<()> {
+        let limit = self.options.file_bytes_max;
+        if bytes <= limit {
+            return Ok(());
+        }
+        Err(FileError::FileTooLarge { path: self.from.join(path.as_path()), bytes, limit })
+    }
+
     fn list(&self, folder: &Arc<Folder>) -> FileResult<Vec<Job>> {
         if folder.path.depth() > COPY_DEPTH_MAX {
-            return Err(FileError::TooLarge { what: "the depth of folders", limit: COPY_DEPTH_MAX as u64 });
+            return Err(FileError::TooDeep {
+                path: self.from.join(folder.path.as_path()),
+                limit: COPY_DEPTH_MAX,
+            });
         }
         let names = self.at(&folder.path, names(&folder.from))?.unwrap_or_default();
         let batch = |names: &[OsString]| Job::Entries { folder: Arc::clone(folder), names: names.to_vec() };
@@ -261,11 +283,11 @@ impl Copy<'_> {
         folder: &Arc<Folder>,
         name: &OsStr,
         path: &RelPath,
+        kind: FileKind,
+        action: CopyAction,
         copied: &mut CopyStats,
     ) -> io::Result<Option<Job>> {
-        let stat = statat(&folder.from, name, AtFlags::SYMLINK_NOFOLLOW)?;
-        let kind = FileKind::of_mode(stat.st_mode);
-        match (self.options.choose)(path, kind) {
+        match action {
             CopyAction::Exclude => return Ok(None),
             CopyAction::Link => {
                 symlinkat(self.from.join(path.as_path()), &folder.to, name)?;
@@ -304,7 +326,10 @@ impl Copy<'_> {
             copied.cloned += 1;
             copied.bytes += found.len();
         } else {
-            copied.bytes += self.content(&from, &to, found.len())?;
+            copied.bytes += match found.blocks() * BLOCK_BYTES < found.len() {
+                true => self.data(&from, &to, found.len())?,
+                false => self.content(&from, &to, found.len())?,
+            };
         }
         copied.files += 1;
         keep_times_and_mode(&found, &to)
@@ -317,8 +342,26 @@ impl Copy<'_> {
         cloned
     }
 
+    /// Copies the parts of a file that are not holes.
+    fn data(&self, from: &File, to: &File, len: u64) -> io::Result<u64> {
+        let mut end = 0;
+        loop {
+            let start = match seek(from, SeekFrom::Data(end)) {
+                // There is only a hole after it.
+                Err(Errno::NXIO) => break,
+                start => start?,
+            };
+            end = seek(from, SeekFrom::Hole(start))?;
+            seek(from, SeekFrom::Start(start))?;
+            seek(to, SeekFrom::Start(start))?;
+            self.part(from, to, end - start)?;
+        }
+        to.set_len(len.max(end))?;
+        Ok(len.max(end))
+    }
+
     /// Copies the content, in the kernel where possible, up to the present end of the file.
-    fn content(&self, mut from: &File, mut to: &File, len: u64) -> io::Result<u64> {
+    fn content(&self, from: &File, to: &File, len: u64) -> io::Result<u64> {
         let mut bytes = 0;
         // Most files are short: one call copies all, or nothing.
         if (1..CHUNK_BYTES).contains(&len) {
@@ -327,10 +370,17 @@ impl Copy<'_> {
                 return Ok(bytes);
             }
         }
+        Ok(bytes + self.part(from, to, u64::MAX)?)
+    }
+
+    /// Copies up to `len` bytes from the present position to the end of the file.
+    fn part(&self, mut from: &File, mut to: &File, len: u64) -> io::Result<u64> {
+        let mut bytes = 0;
         loop {
-            let copied = io::copy(&mut from.by_ref().take(CHUNK_BYTES), &mut to)?;
+            let wanted = CHUNK_BYTES.min(len - bytes);
+            let copied = io::copy(&mut from.by_ref().take(wanted), &mut to)?;
             bytes += copied;
-            if copied < CHUNK_BYTES {
+            if copied < wanted || bytes == len {
                 return Ok(bytes);
             }
             if self.options.cancel.load(Ordering::Relaxed) {
@@ -371,6 +421,10 @@ fn keep_times_and_mode(found: &Metadata, to: &File) -> io::Result<()> {
         true => Ok(()),
         false => to.set_permissions(found.permissions()),
     }
+}
+
+fn stat(folder: &File, name: &OsStr) -> io::Result<Stat> {
+    Ok(statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
 /// The names in a folder, in any order.

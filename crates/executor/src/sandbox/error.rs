@@ -32,6 +32,32 @@ pub enum FileError {
         /// The limit.
         limit: u64,
     },
+    /// A file is longer than the limit.
+    #[error("`{}` has {bytes} bytes; `sandbox.max-file-size` allows {limit}", path.display())]
+    FileTooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Its length.
+        bytes: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// A folder is nested too deeply.
+    #[error("`{}` is nested deeper than {limit} folders", path.display())]
+    TooDeep {
+        /// The folder.
+        path: PathBuf,
+        /// The limit.
+        limit: usize,
+    },
+    /// The call took longer than its caller allows. Changes made so far stay.
+    #[error("timed out before it could {action} `{}`", path.display())]
+    TimedOut {
+        /// The action, as a verb.
+        action: &'static str,
+        /// The path at which it stopped.
+        path: PathBuf,
+    },
     /// The caller cancelled the call. Changes made so far stay.
     #[error("cancelled before it could {action} `{}`", path.display())]
     Cancelled {
@@ -53,7 +79,10 @@ impl FileError {
         match self {
             Self::Io { source, .. } => io_code(source),
             Self::Exists { .. } => "exists",
-            Self::TooLarge { .. } | Self::Cancelled { .. } => "files",
+            Self::FileTooLarge { .. } => "file-too-large",
+            Self::TooLarge { .. } | Self::TooDeep { .. } | Self::TimedOut { .. } | Self::Cancelled { .. } => {
+                "files"
+            }
         }
     }
 }

@@ -16,7 +16,7 @@ use std::time::{Duration, SystemTime};
 use filetx::{FileId, FileKind, Hash, RelPath};
 use rustix::time::{ClockId, clock_getres};
 
-use super::{FileError, TreeEntry, TreeReader};
+use super::{FileError, ReadLimits, TreeEntry, TreeReader};
 use crate::{Error, Result};
 
 /// Granularity of timestamps, in ticks of the kernel's coarse clock. One would suffice for local files.
@@ -108,14 +108,24 @@ pub struct TreeChanges {
 impl Manifest {
     /// Scans a tree and hashes all files.
     pub fn scan(tree: &Path) -> Result<Manifest> {
-        Self::scan_copy(tree, &Manifest::default(), &BTreeSet::new())
+        Self::scan_within(tree, ReadLimits::NONE)
+    }
+
+    /// Scans a tree and hashes all files, within limits.
+    pub fn scan_within(tree: &Path, limits: ReadLimits<'_>) -> Result<Manifest> {
+        Self::scan_copy(tree, &Manifest::default(), &BTreeSet::new(), limits)
     }
 
     /// Scans a copy of a tree. Hashes only the `changed` paths, and paths that the manifest of the
     /// original does not have.
-    pub fn scan_copy(tree: &Path, original: &Manifest, changed: &BTreeSet<RelPath>) -> Result<Manifest> {
+    pub fn scan_copy(
+        tree: &Path,
+        original: &Manifest,
+        changed: &BTreeSet<RelPath>,
+        limits: ReadLimits<'_>,
+    ) -> Result<Manifest> {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let scan = Scan::open(tree)?;
+        let scan = Scan::open(tree, limits)?;
         let entries = scan.entries()?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
         let share = entries.len().div_ceil(threads).max(1);
@@ -146,7 +156,7 @@ impl Manifest {
 
     /// The paths created or modified since, judged by `ctime` alone. Does not report removed paths.
     pub fn modified_paths(&self, tree: &Path) -> Result<Vec<RelPath>> {
-        let scan = Scan::open(tree)?;
+        let scan = Scan::open(tree, ReadLimits::NONE)?;
         let is_modified = |entry: &TreeEntry| {
             matches!(entry.kind, FileKind::File | FileKind::Symlink)
                 && self
@@ -160,12 +170,17 @@ impl Manifest {
 
     /// The changes of the tree since the scan. Fails if there are more than [`CHANGES_MAX`].
     pub fn changes(&self, tree: &Path) -> Result<TreeChanges> {
-        self.changes_within(CHANGES_MAX, tree)
+        self.changes_within(tree, ReadLimits::NONE)
     }
 
-    fn changes_within(&self, limit: usize, tree: &Path) -> Result<TreeChanges> {
+    /// Like [`changes`](Self::changes), within limits of reading.
+    pub fn changes_within(&self, tree: &Path, limits: ReadLimits<'_>) -> Result<TreeChanges> {
+        self.changes_up_to(CHANGES_MAX, tree, limits)
+    }
+
+    fn changes_up_to(&self, limit: usize, tree: &Path, limits: ReadLimits<'_>) -> Result<TreeChanges> {
         let bounded = |count| if count > limit { Err(Error::TooManyChanges { limit }) } else { Ok(()) };
-        let scan = Scan::open(tree)?;
+        let scan = Scan::open(tree, limits)?;
         let mut changes = TreeChanges::default();
         let mut missing = self.0.clone();
         let mut created = Vec::new();
@@ -274,12 +289,12 @@ fn pair_renames(
 /// A scan of a tree.
 struct Scan<'a> {
     tree: &'a Path,
-    reader: TreeReader,
+    reader: TreeReader<'a>,
 }
 
 impl<'a> Scan<'a> {
-    fn open(tree: &'a Path) -> Result<Self> {
-        let reader = TreeReader::open(tree).map_err(|source| failed(tree, source))?;
+    fn open(tree: &'a Path, limits: ReadLimits<'a>) -> Result<Self> {
+        let reader = TreeReader::open_within(tree, limits).map_err(|source| failed(tree, source))?;
         Ok(Self { tree, reader })
     }
 
@@ -363,7 +378,7 @@ mod tests {
             (0..count).for_each(|number| fs::write(folder.path().join(number.to_string()), "old").unwrap());
             Manifest::scan(folder.path()).unwrap()
         };
-        let found = |manifest: &Manifest| manifest.changes_within(3, folder.path());
+        let found = |manifest: &Manifest| manifest.changes_up_to(3, folder.path(), ReadLimits::NONE);
         let (three, four) = (manifest(3), manifest(4));
         let error = found(&Manifest::default()).unwrap_err();
         assert_eq!(error.to_string(), "it changed more than 3 paths, the limit of one node");

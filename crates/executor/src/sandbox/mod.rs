@@ -32,6 +32,8 @@ mod manifest;
 #[cfg(target_os = "linux")]
 mod private_files;
 #[cfg(target_os = "linux")]
+mod read_limits;
+#[cfg(target_os = "linux")]
 mod remove;
 #[cfg(target_os = "linux")]
 mod strategy;
@@ -55,6 +57,8 @@ pub use manifest::{CHANGES_MAX, FileState, Manifest, TreeChange, TreeChangeKind,
 pub use private_files::{
     connect_private, create_private_file, listen_private, make_private_folder, remove_private_socket,
 };
+#[cfg(target_os = "linux")]
+pub use read_limits::{ReadEnd, ReadLimits};
 #[cfg(target_os = "linux")]
 pub use remove::remove_tree;
 #[cfg(target_os = "linux")]

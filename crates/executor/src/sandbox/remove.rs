@@ -16,61 +16,92 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, renameat, unlinkat};
 use rustix::io::Errno;
 
 use super::copy::{FOLDER, names};
-use super::{FileError, FileResult};
+use super::{FileError, FileResult, TREE_ENTRIES_MAX};
 
 pub(super) const REMOVE: &str = "remove";
 /// Passes over a folder into which others put new files.
 const ROUNDS_MAX: usize = 16;
+/// Names that one call looks at: others may put in new files faster than they are removed.
+const STEPS_MAX: u64 = 8 * TREE_ENTRIES_MAX as u64;
 
 /// Removes a folder, if it exists, with its content. Fails on a symlink. Fails with
-/// [`FileError::Cancelled`] once `cancel` is set; another call continues.
+/// [`FileError::Cancelled`] once `cancel` is set, and after 32 million names; another call continues.
 pub fn remove_tree(folder: &Path, cancel: &AtomicBool) -> FileResult<()> {
-    let failed = |source: io::Error| match cancel.load(Ordering::Relaxed) {
-        true => FileError::Cancelled { action: REMOVE, path: folder.to_owned() },
-        false => FileError::io(REMOVE, folder, source),
-    };
-    let top = match open(CWD, folder.as_os_str()) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        top => top.map_err(failed)?,
-    };
-    let mut moved = 0;
-    for _ in 0..ROUNDS_MAX {
-        empty(&top, cancel, &mut moved).map_err(failed)?;
-        match unlinkat(CWD, folder, AtFlags::REMOVEDIR) {
-            Err(Errno::NOTEMPTY) => {}
-            removed => return removed.map_err(|error| failed(error.into())),
-        }
-    }
-    Err(failed(Errno::NOTEMPTY.into()))
+    remove_up_to(STEPS_MAX, folder, cancel).map(drop)
 }
 
-/// Empties the outermost folder. Of each folder in it, removes the files, moves the folders up to the
-/// outermost, and removes the folder.
-fn empty(top: &File, cancel: &AtomicBool, moved: &mut u64) -> io::Result<()> {
-    loop {
-        let found = names(top)?;
-        if found.is_empty() {
-            return Ok(());
+/// Removes a folder within a number of steps: one per name that is looked at. Returns their number.
+fn remove_up_to(steps_max: u64, folder: &Path, cancel: &AtomicBool) -> FileResult<u64> {
+    let mut removal = Removal { folder, cancel, steps: 0, steps_max, moved: 0 };
+    let top = match open(CWD, folder.as_os_str()) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        top => removal.at(top)?,
+    };
+    for _ in 0..ROUNDS_MAX {
+        removal.empty(&top)?;
+        match unlinkat(CWD, folder, AtFlags::REMOVEDIR) {
+            Err(Errno::NOTEMPTY) => {}
+            removed => return removal.at(removed.map_err(io::Error::from)).map(|()| removal.steps),
         }
-        for name in found {
-            if cancel.load(Ordering::Relaxed) {
-                return Err(io::ErrorKind::Interrupted.into());
+    }
+    removal.at(Err(Errno::NOTEMPTY.into()))
+}
+
+/// The removal of one folder.
+struct Removal<'a> {
+    folder: &'a Path,
+    cancel: &'a AtomicBool,
+    steps: u64,
+    steps_max: u64,
+    /// Number of folders that were moved up.
+    moved: u64,
+}
+
+impl Removal<'_> {
+    /// Empties the outermost folder. Of each folder in it, removes the files, moves the folders up to the
+    /// outermost, and removes the folder.
+    fn empty(&mut self, top: &File) -> FileResult<()> {
+        loop {
+            let found = self.at(names(top))?;
+            if found.is_empty() {
+                return Ok(());
             }
-            if remove_file(top, &name)? {
-                continue;
-            }
-            let folder = open(top, &name)?;
-            for inner in names(&folder)? {
-                if !remove_file(&folder, &inner)? {
-                    move_up(top, &folder, &inner, moved)?;
+            for name in found {
+                self.step()?;
+                if self.at(remove_file(top, &name))? {
+                    continue;
+                }
+                let folder = self.at(open(top, &name))?;
+                for inner in self.at(names(&folder))? {
+                    self.step()?;
+                    if !self.at(remove_file(&folder, &inner))? {
+                        let moved = move_up(top, &folder, &inner, &mut self.moved);
+                        self.at(moved)?;
+                    }
+                }
+                // The next pass sees files that others put into it.
+                match unlinkat(top, &name, AtFlags::REMOVEDIR) {
+                    Ok(()) | Err(Errno::NOTEMPTY) => {}
+                    Err(error) => return self.at(Err(error.into())),
                 }
             }
-            // The next pass sees files that others put into it.
-            match unlinkat(top, &name, AtFlags::REMOVEDIR) {
-                Ok(()) | Err(Errno::NOTEMPTY) => {}
-                Err(error) => return Err(error.into()),
-            }
         }
+    }
+
+    /// Counts a step. Fails if it is cancelled, or one too many.
+    fn step(&mut self) -> FileResult<()> {
+        if self.cancel.load(Ordering::Relaxed) {
+            return Err(FileError::Cancelled { action: REMOVE, path: self.folder.to_owned() });
+        }
+        if self.steps == self.steps_max {
+            return Err(FileError::TooLarge { what: "the number of removed files", limit: self.steps_max });
+        }
+        self.steps += 1;
+        Ok(())
+    }
+
+    fn at<T>(&self, result: io::Result<T>) -> FileResult<T> {
+        result.map_err(|error| FileError::io(REMOVE, self.folder, error))
     }
 }
 
@@ -108,4 +139,51 @@ fn open(parent: impl AsFd, name: &OsStr) -> io::Result<File> {
         std::fs::set_permissions(by_handle, Permissions::from_mode(0o700))?;
     }
     Ok(openat(&pinned, ".", FOLDER, Mode::empty())?.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static NEVER: AtomicBool = AtomicBool::new(false);
+
+    /// A chain of folders, made from the inside out, as no path can name it.
+    fn chain(folder: &Path, depth: usize) {
+        let inner = folder.join("inner");
+        std::fs::create_dir(&inner).unwrap();
+        for _ in 1..depth {
+            let outer = folder.join("outer");
+            std::fs::create_dir(&outer).unwrap();
+            std::fs::rename(&inner, outer.join("inner")).unwrap();
+            std::fs::rename(&outer, &inner).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_work_of_a_removal_is_proportional_to_the_number_of_files() {
+        for depth in [200, 800] {
+            let folder = tempfile::tempdir().unwrap();
+            let top = folder.path().join("top");
+            std::fs::create_dir(&top).unwrap();
+            chain(&top, depth);
+            (0..depth).for_each(|number| std::fs::write(top.join(number.to_string()), "").unwrap());
+            let steps = remove_up_to(u64::MAX, &top, &NEVER).unwrap();
+            assert!(steps <= 3 * depth as u64, "{steps} steps for {depth} folders and as many files");
+            assert!(!top.exists());
+        }
+    }
+
+    #[test]
+    fn a_removal_has_a_limit_and_another_call_continues() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().join("top");
+        std::fs::create_dir(&top).unwrap();
+        (0..10).for_each(|number| std::fs::write(top.join(number.to_string()), "").unwrap());
+        for _ in 0..2 {
+            let error = remove_up_to(4, &top, &NEVER).unwrap_err();
+            assert_eq!(error.to_string(), "the number of removed files would exceed the limit of 4");
+        }
+        assert_eq!(remove_up_to(4, &top, &NEVER).unwrap(), 2);
+        assert!(!top.exists());
+    }
 }

@@ -24,6 +24,8 @@ pub struct SandboxOptions<'a> {
     pub ignored: Ignored,
     /// Folders to exclude, such as the one with all sandboxes.
     pub excluded: &'a [PathBuf],
+    /// The longest file, in bytes. A longer one fails the copy.
+    pub file_bytes_max: u64,
     /// Cancels the copy once set.
     pub cancel: &'a AtomicBool,
 }
@@ -122,7 +124,12 @@ impl CopyStrategy {
         };
         let [tree, temporary] = ["tree", "tmp"].map(|name| options.folder.join(name));
         make_private_folder(&temporary)?;
-        let copy = CopyOptions { threads: self.threads, choose: &choose, cancel: options.cancel };
+        let copy = CopyOptions {
+            threads: self.threads,
+            choose: &choose,
+            file_bytes_max: options.file_bytes_max,
+            cancel: options.cancel,
+        };
         let copied = copy_tree(root, &tree, &copy)?;
         if copied.special > 0 {
             let named: Vec<_> = copied.special_paths.iter().map(ToString::to_string).collect();

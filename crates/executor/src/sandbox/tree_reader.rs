@@ -1,7 +1,7 @@
 //! Lists a folder from names and inodes: kinds, modes, lengths, file ids and change times. Reads only,
 //! by handle below the root, and opens no file until its content is requested.
 
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use filetx::{Disk, FileId, FileKind, Hash, OpenMode, RelPath, Storage, StoredFile};
@@ -9,9 +9,8 @@ use rustix::fs::{AtFlags, StatxFlags, makedev, statx};
 use rustix::io::Errno;
 
 use super::copy::names;
-use super::{FileError, FileResult};
-
-const READ: &str = "read";
+use super::read_limits::READ;
+use super::{COPY_DEPTH_MAX, FileError, FileResult, ReadLimits};
 
 /// The most entries of one tree.
 pub const TREE_ENTRIES_MAX: usize = 4_000_000;
@@ -34,13 +33,17 @@ pub struct TreeEntry {
 }
 
 /// Reads a file from its start.
-pub struct FileReader {
+pub struct FileReader<'a> {
     file: Box<dyn StoredFile>,
     offset: u64,
+    /// Its length when it was opened.
+    bytes: u64,
+    limits: ReadLimits<'a>,
 }
 
-impl io::Read for FileReader {
+impl Read for FileReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.limits.check(PathBuf::new).map_err(io::Error::other)?;
         let got = self.file.read_at(buffer, self.offset)?;
         self.offset += got as u64;
         Ok(got)
@@ -49,23 +52,36 @@ impl io::Read for FileReader {
 
 /// Reads a folder tree.
 #[derive(Debug)]
-pub struct TreeReader {
+pub struct TreeReader<'a> {
     disk: Disk,
     root: PathBuf,
+    limits: ReadLimits<'a>,
 }
 
-impl TreeReader {
-    /// Opens an existing folder.
+impl TreeReader<'static> {
+    /// Opens an existing folder, without limits.
     pub fn open(root: &Path) -> FileResult<Self> {
+        Self::open_within(root, ReadLimits::NONE)
+    }
+}
+
+impl<'a> TreeReader<'a> {
+    /// Opens an existing folder. Longer files cannot be hashed or read.
+    pub fn open_within(root: &Path, limits: ReadLimits<'a>) -> FileResult<Self> {
         let disk = Disk::open(root).map_err(|error| FileError::io(READ, root, error))?;
-        Ok(Self { disk, root: root.to_owned() })
+        Ok(Self { disk, root: root.to_owned(), limits })
     }
 
-    /// All entries, by path, without those that `skip` selects and their descendants.
+    /// All entries, by path, without those that `skip` selects and their descendants. Fails if a folder
+    /// is nested deeper than a copy may be.
     pub fn entries(&self, skip: &dyn Fn(&RelPath) -> bool) -> FileResult<Vec<TreeEntry>> {
         let mut found = Vec::new();
         let mut folders = vec![RelPath::root()];
         while let Some(folder) = folders.pop() {
+            if folder.depth() > COPY_DEPTH_MAX {
+                return Err(FileError::TooDeep { path: self.full(&folder), limit: COPY_DEPTH_MAX });
+            }
+            self.limits.check(|| self.full(&folder))?;
             let listed = self.list(&folder, skip);
             let listed = listed.map_err(|source| self.failed(&folder, source))?;
             folders.extend(
@@ -85,9 +101,9 @@ impl TreeReader {
 
     /// Hashes the content of a file.
     pub fn hash(&self, path: &RelPath) -> FileResult<Hash> {
-        let hash =
-            self.disk.open(path, OpenMode::Read).and_then(|file| Hash::of_file(&*file, 0, file.stat()?.len));
-        hash.map_err(|source| self.failed(path, source))
+        let mut reader = self.read(path)?;
+        let bytes = reader.bytes;
+        Hash::of_reader(&mut reader, bytes).map_err(|source| self.failed(path, source))
     }
 
     /// Hashes the target of a symlink.
@@ -97,9 +113,18 @@ impl TreeReader {
     }
 
     /// Opens a file.
-    pub fn read(&self, path: &RelPath) -> FileResult<FileReader> {
-        let opened = self.disk.open(path, OpenMode::Read);
-        Ok(FileReader { file: opened.map_err(|source| self.failed(path, source))?, offset: 0 })
+    pub fn read(&self, path: &RelPath) -> FileResult<FileReader<'a>> {
+        let opened = self.disk.open(path, OpenMode::Read).and_then(|file| Ok((file.stat()?.len, file)));
+        let (bytes, file) = opened.map_err(|source| self.failed(path, source))?;
+        match self.limits.file_bytes_max {
+            limit if bytes > limit => Err(FileError::FileTooLarge { path: self.full(path), bytes, limit }),
+            _ => Ok(FileReader { file, offset: 0, bytes, limits: self.limits }),
+        }
+    }
+
+    /// Fails if reading was to end at this path.
+    pub fn check(&self, path: &RelPath) -> FileResult<()> {
+        self.limits.check(|| self.full(path))
     }
 
     /// The target of a symlink.
@@ -107,8 +132,12 @@ impl TreeReader {
         self.disk.read_link(path).map_err(|source| self.failed(path, source))
     }
 
+    fn full(&self, path: &RelPath) -> PathBuf {
+        self.root.join(path.as_path())
+    }
+
     fn failed(&self, path: &RelPath, source: io::Error) -> FileError {
-        FileError::io(READ, self.root.join(path.as_path()), source)
+        self.check(path).err().unwrap_or_else(|| FileError::io(READ, self.full(path), source))
     }
 
     fn list(&self, folder: &RelPath, skip: &dyn Fn(&RelPath) -> bool) -> io::Result<Vec<TreeEntry>> {

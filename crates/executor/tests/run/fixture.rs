@@ -110,6 +110,7 @@ pub(crate) fn options(folder: &Path, text: &str) -> Options {
         ignored: Ignored::Copy,
         strategy: "copy".to_owned(),
         terminal: false,
+        file_bytes_max: 16 << 30,
         env_denylist: vec!["A_SECRET".into()],
         started_by: who(),
     }

@@ -56,6 +56,23 @@ fn write_plan(fixture: &Fixture, text: &str) {
     fs::write(fixture.folder.path().join("plan.toml"), text).unwrap();
 }
 
+/// Sparse files and deep folders fail the node that makes them, by name, and no other.
+#[test]
+fn a_node_cannot_record_what_no_run_could_read() {
+    let fixture = Fixture::new(&[("f", "1\n")]);
+    let summary = fixture.run(
+        "[nodes.sparse]\nrun = 'truncate -s 300G big'\ncontinue-on-error = true\n\
+         [nodes.deep]\nrun = 'for i in $(seq 130); do mkdir d && cd d; done; echo 1 > f'\ncontinue-on-error = true\n\
+         [nodes.fine]\nrun = 'echo 2 > f'\n",
+    );
+    assert_eq!(outcome(&summary, "fine"), Outcome::Succeeded);
+    for (name, words) in [("sparse", "big` has 322122547200 bytes"), ("deep", "deeper than 128 folders")] {
+        assert_eq!(outcome(&summary, name), Outcome::Failed, "{summary:?}");
+        let reason = node(&summary, name).reason.as_deref().unwrap_or_default();
+        assert!(reason.contains(words), "{reason}");
+    }
+}
+
 #[test]
 fn output_is_bounded() {
     let bytes: u64 = if is_proof() { 1 << 30 } else { 256 << 20 };

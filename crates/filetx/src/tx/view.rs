@@ -53,6 +53,16 @@ impl Overlay {
         self.0.insert(at, after)
     }
 
+    /// The changes of a folder and of paths in it. Looks at paths that begin like the folder only, which
+    /// are next to each other.
+    pub(crate) fn within(&self, folder: &TxPath) -> impl Iterator<Item = (&TxPath, &TargetState)> {
+        let begins_alike = move |at: &TxPath| {
+            at.root == folder.root && at.path.to_bytes().starts_with(folder.path.to_bytes())
+        };
+        let alike = self.0.range(folder.clone()..).take_while(move |(at, _)| begins_alike(at));
+        alike.filter(move |(at, _)| at.path.is_within(&folder.path))
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&TxPath, &TargetState)> {
         self.0.iter()
     }
@@ -117,8 +127,8 @@ impl View<'_> {
             names.extend(root.list(&at.path)?.into_iter().map(|name| (name, true)));
         }
         for overlay in self.overlays {
-            for (child, after) in overlay.iter() {
-                if child.root == at.root && child.path.parent().as_ref() == Some(&at.path) {
+            for (child, after) in overlay.within(at) {
+                if child.path.parent().as_ref() == Some(&at.path) {
                     let name = child.path.name().expect("a child has a name").to_owned();
                     names.insert(name, *after != TargetState::Absent);
                 }
@@ -212,5 +222,29 @@ impl ContentReader {
         let inline = |at: u64| at.saturating_sub(self.prefix_len) as usize;
         out.extend(&self.bytes[inline(offset)..inline(end)]);
         Ok(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_has_its_own_changes_only() {
+        let at = |root, path: &str| TxPath { root, path: RelPath::new(path).unwrap() };
+        let mut overlay = Overlay::default();
+        for root in [0, 1] {
+            for path in ["a", "a-b", "a/b", "a/b/c", "a.d", "aa/b", "b"] {
+                overlay.apply(at(root, path), TargetState::Absent);
+            }
+        }
+        let shown = |folder: &TxPath| {
+            overlay.within(folder).map(|(at, _)| at.path.to_string()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(shown(&at(0, "a")), "a a/b a/b/c");
+        assert_eq!(shown(&at(1, "a/b")), "a/b a/b/c");
+        assert_eq!(shown(&at(1, "c")), "");
+        let root = TxPath { root: 1, path: RelPath::root() };
+        assert_eq!(overlay.within(&root).count(), 7);
     }
 }

@@ -18,6 +18,8 @@ use crate::{ContentInput, Error, PathKey, Result};
 
 /// The transaction folder below each root.
 pub const TXN_DIR: &str = ".cleveragents/.txn";
+/// The most folders above a recorded path.
+pub const FOLDERS_MAX: usize = 128;
 /// The permission bits of symlinks, as in git.
 pub(crate) const SYMLINK_MODE: u32 = 0o777;
 
@@ -66,6 +68,17 @@ pub fn checked_path(path: &PathBytes) -> Result<RelPath> {
         return Err(refuse(format!("`{folder}` is protected")));
     }
     RelPath::new(system_path(path)).map_err(|error| refuse(error.to_string()))
+}
+
+/// Checks a path that an actor records: like [`checked_path`], and in no more folders than a sandbox can
+/// have.
+pub fn checked_new_path(path: &PathBytes) -> Result<RelPath> {
+    let checked = checked_path(path)?;
+    if checked.depth() > FOLDERS_MAX + 1 {
+        let reason = format!("it is nested deeper than {FOLDERS_MAX} folders");
+        return Err(Error::BadPath { path: path.show().into_owned(), reason });
+    }
+    Ok(checked)
 }
 
 /// The roots of one plan.

@@ -28,6 +28,7 @@ plan.merge = "three-way"                     # default
 sandbox.allow-write = []                     # default
 sandbox.cleanup = "applied"                  # default
 sandbox.confine = "auto"                     # default
+sandbox.max-file-size = "16GiB"              # default
 sandbox.strategy = "copy"                    # default
 # server.token is not set
 # server.url is not set
