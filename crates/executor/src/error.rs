@@ -24,10 +24,20 @@ pub enum Error {
         owner: String,
     },
     /// Another process took the lease while this run was suspended or slow.
-    #[error("another process took over plan {plan}; this run has stopped")]
+    #[error("another process took over plan {plan}; this run has stopped{}", kept_work(kept))]
     LeaseLost {
         /// The plan.
         plan: plan::PlanId,
+        /// Nodes whose actors have ended and whose changes do not count, with their trees.
+        kept: Vec<(String, PathBuf)>,
+    },
+    /// The store did not answer. Finished nodes are recorded; others start again when the run is resumed.
+    #[error("the run of plan {plan} was interrupted; its finished nodes are kept")]
+    Interrupted {
+        /// The plan.
+        plan: plan::PlanId,
+        /// The error of the store.
+        source: Box<Error>,
     },
     /// The plan has no nodes.
     #[error("plan {plan} was not made by `agents run`")]
@@ -226,6 +236,7 @@ impl Error {
             Self::NothingToResume { .. } => (ErrorKind::Conflict, "nothing-to-resume"),
             Self::LeaseHeld { .. } => (ErrorKind::Busy, "run-held"),
             Self::LeaseLost { .. } => (ErrorKind::Conflict, "run-lost"),
+            Self::Interrupted { source, .. } => source.classify(),
             Self::BadRequest { .. } => (ErrorKind::Usage, "bad-request"),
             Self::TooManyRequests { .. } => (ErrorKind::Busy, "too-many-requests"),
             Self::InvalidToken => (ErrorKind::Conflict, "invalid-token"),
@@ -253,6 +264,14 @@ impl Error {
     }
 }
 
+/// Names the work that is kept and does not count.
+fn kept_work(kept: &[(String, PathBuf)]) -> String {
+    let line = |(node, tree): &(String, PathBuf)| {
+        format!("; the work of node `{node}` does not count, it is in `{}`", tree.display())
+    };
+    kept.iter().map(line).collect()
+}
+
 /// `plan.toml:3:8: …` for one problem; a list for several.
 fn listed(file: &std::path::Path, problems: &[Problem]) -> String {
     match problems {
@@ -274,7 +293,8 @@ mod tests {
         let all = [
             Error::Plan(plan::Error::Unapplied { plan, state: plan::State::Ready, changesets: 1 }),
             Error::LeaseHeld { plan, owner: "process 7".to_owned() },
-            Error::LeaseLost { plan },
+            Error::LeaseLost { plan, kept: vec![("a".to_owned(), "/tree".into())] },
+            Error::Interrupted { plan, source: Box::new(Error::NoRoot) },
             Error::NoRun { plan },
             Error::NothingToResume { plan, state: plan::State::Applied },
             Error::NoNode { plan, node: "a".to_owned(), nodes: vec!["b".to_owned()] },

@@ -101,6 +101,7 @@ mod scrub;
 mod sqlite;
 mod store;
 mod transfer;
+mod wrapper;
 
 pub use audit::record::{AuditQuery, AuditRecord, Body, GENESIS, Head, checkpoint, export};
 pub use audit::snapshot::PlanSnapshot;

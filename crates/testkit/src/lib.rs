@@ -44,7 +44,6 @@ pub mod sim;
 pub mod small_database;
 #[expect(clippy::unwrap_used, reason = "these are tests, for engines to call")]
 pub mod store_conformance;
-mod store_wrapper;
 #[cfg(unix)]
 pub mod strace;
 #[cfg(unix)]
@@ -54,3 +53,4 @@ pub mod unlocked_edit;
 pub mod version_0_1;
 
 pub use filetx::error_chain as chain;
+pub use store::wrap_store;

@@ -6,8 +6,13 @@ pub(super) fn hint(error: &E) -> Option<String> {
     Some(match error {
         E::Plan(error) => return super::plan::hint(error),
         E::LeaseHeld { plan, .. } => format!("agents plan show {plan}"),
-        E::LeaseLost { plan } => format!("agents plan show {plan}  # who runs it now"),
+        E::LeaseLost { plan, .. } => format!("agents plan show {plan}  # who runs it now"),
+        E::Interrupted { plan, source } => {
+            let resume = format!("agents run --resume {plan}");
+            hint(source).map_or(resume.clone(), |cause| format!("{cause}\n{resume}"))
+        }
         E::NoRun { .. } => "agents plan list".to_owned(),
+        E::NothingToResume { plan, state } if state.as_str() == "ready" => format!("agents plan apply {plan}"),
         E::NothingToResume { plan, .. } => {
             format!("agents plan show {plan}  # to run the plan file again makes a new plan")
         }

@@ -470,7 +470,12 @@ fn hints_of_runs() {
     use executor::Error as R;
     let (plan, text) = (plan::PlanId::new(), || "t".to_owned());
     says(R::LeaseHeld { plan, owner: text() }, "agents plan show");
-    says(R::LeaseLost { plan }, "agents plan show");
+    says(R::LeaseLost { plan, kept: Vec::new() }, "agents plan show");
+    let busy = store::Error::Busy { path: path(), action: "step", waited: Duration::ZERO };
+    let interrupted = || R::Interrupted { plan, source: Box::new(busy.clone().into()) };
+    says(interrupted(), &format!("\nagents run --resume {plan}"));
+    check(interrupted(), Kind::Busy, "store-busy");
+    says(R::NothingToResume { plan, state: plan::State::Ready }, &format!("agents plan apply {plan}"));
     says(R::NoRun { plan }, "agents plan list");
     says(R::NothingToResume { plan, state: plan::State::Applied }, "makes a new plan");
     says(R::NoNode { plan, node: text(), nodes: vec!["a".into(), "b".into()] }, "its nodes are a, b");

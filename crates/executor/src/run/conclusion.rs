@@ -54,7 +54,7 @@ impl RunContext<'_> {
                 self.end_remaining()?;
                 self.summarize(&self.combined()?)
             }
-            _ if is_superseded(&error) => Err(Error::LeaseLost { plan: self.plan }),
+            _ if is_superseded(&error) || matches!(error, Error::LeaseLost { .. }) => Err(self.lease_lost()),
             _ => Err(error),
         }
     }

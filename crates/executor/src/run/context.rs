@@ -1,6 +1,6 @@
 //! State shared by the threads of a run, and the steps they take in the store.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::mpsc::SyncSender;
@@ -49,6 +49,8 @@ pub(crate) struct RunContext<'a> {
     pub base_manifests: Vec<Mutex<Option<Arc<Manifest>>>>,
     /// Remarks about the base for the summary.
     pub notes: Mutex<Vec<String>>,
+    /// The trees of actors that have ended, until the store has their result.
+    pub unrecorded: Mutex<BTreeMap<String, PathBuf>>,
 }
 
 /// A node as the store has it.
@@ -153,7 +155,12 @@ impl RunContext<'_> {
 
     /// Fails once another run holds the lease: later writes would interfere with it.
     pub(crate) fn check_lease(&self) -> Result<()> {
-        if self.lease.is_lost() { Err(Error::LeaseLost { plan: self.plan }) } else { Ok(()) }
+        if self.lease.is_lost() { Err(self.lease_lost()) } else { Ok(()) }
+    }
+
+    pub(crate) fn lease_lost(&self) -> Error {
+        let kept = self.unrecorded.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Error::LeaseLost { plan: self.plan, kept: kept.into_iter().collect() }
     }
 
     /// Steps a node to another state, in the store first.

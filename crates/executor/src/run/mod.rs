@@ -34,6 +34,8 @@ mod options;
 mod outputs;
 #[cfg(target_os = "linux")]
 mod overlap;
+#[cfg(target_os = "linux")]
+mod patient_store;
 mod record;
 #[cfg(target_os = "linux")]
 mod resume;

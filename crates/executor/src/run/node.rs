@@ -135,6 +135,7 @@ impl RunContext<'_> {
                 let full = self.end_if_disk_full(node, attempt, error)?;
                 step_to_end(&AttemptEnd { notes: [&end.notes[..], &full.notes].concat(), ..end })
             })?;
+            self.unrecorded.lock().unwrap_or_else(PoisonError::into_inner).remove(&spec.name);
             // Seal first, so that a listener finds the changeset complete. Emit also if sealing fails
             // because the plan was cancelled.
             let sealed = changeset.seal();
@@ -214,6 +215,10 @@ impl RunContext<'_> {
         self.overlaps.add(&spec.name, root, tree.clone(), &manifest);
         let end = self.run_actor(node, attempt, changeset, &tree, &temporary, session.as_ref(), lines);
         self.overlaps.remove(&spec.name);
+        if end.is_ok() {
+            let mut unrecorded = self.unrecorded.lock().unwrap_or_else(PoisonError::into_inner);
+            unrecorded.insert(spec.name.clone(), tree.clone());
+        }
         // Close the session before the scan: every request is recorded or refused by then.
         drop(session);
         self.check_lease()?;

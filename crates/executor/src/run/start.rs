@@ -15,6 +15,7 @@ use super::layout::Layout;
 use super::lease::{Heartbeat, PlanLease};
 use super::options::{Cancel, Options};
 use super::overlap::OverlapMonitor;
+use super::patient_store::PatientStore;
 use super::record::{NodeRecord, RunRecord};
 use super::schedule::is_superseded;
 use super::state::NodeState;
@@ -74,8 +75,11 @@ impl Runs {
         checked: CheckedPlanFile,
         caller: &Caller<'_>,
     ) -> Result<Summary> {
-        let plans = self.plans.clone().with_owner(process_owner());
-        let lease = PlanLease::acquire(&plans, plan)?;
+        let owner = process_owner();
+        // Not patient: nothing has begun, and a lease is renewed again soon.
+        let lease = PlanLease::acquire(&self.plans.clone().with_owner(owner.clone()), plan)?;
+        let (inner, cancel) = (Arc::clone(self.plans.store()), caller.cancel.clone());
+        let plans = Plans::open(Arc::new(PatientStore { inner, cancel })).with_owner(owner);
         // Read after acquiring: the previous owner may have changed it.
         let plan = plans.get(plan)?;
         let nodes = tracked_nodes(&plans, &plan, &checked.plan.nodes, caller.started_by)?;
@@ -115,13 +119,25 @@ impl Runs {
                 server: server.as_ref(),
                 base_manifests: plan.roots.iter().map(|_| Mutex::default()).collect(),
                 notes: Mutex::default(),
+                unrecorded: Mutex::default(),
             };
             match context.run(&plan, &own_folders(&self.folder)) {
                 Err(error) if lease.is_lost() || is_superseded(&error) => context.superseded(error),
+                Err(error) if is_outage(&error) => {
+                    Err(Error::Interrupted { plan: plan.id, source: Box::new(error) })
+                }
                 result => result,
             }
         })
     }
+}
+
+/// Returns true if the store did not answer.
+fn is_outage(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Plan(plan::Error::Store(store::Error::Unreachable { .. } | store::Error::Busy { .. }))
+    )
 }
 
 /// Makes the record of a new run. Fails if a folder in it does not exist.

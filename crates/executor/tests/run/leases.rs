@@ -14,23 +14,23 @@ use testkit::children::{command, start};
 use crate::fixture::{Fixture, outcome, who};
 
 /// A run whose only actor changes a file, says so, and waits for the file `go`.
-fn waiting(fixture: &Fixture) -> executor::run::Options {
+pub(crate) fn waiting(fixture: &Fixture) -> executor::run::Options {
     let go = fixture.folder.path().join("go");
     let line = format!("echo 2 > file; echo ready; until [ -e {} ]; do sleep 0.01; done", go.display());
     fixture.options(&format!("[nodes.a]\ntimeout = '300s'\nrun = \"{line}\"\n"))
 }
 
-fn let_go(fixture: &Fixture) {
+pub(crate) fn let_go(fixture: &Fixture) {
     fs::write(fixture.folder.path().join("go"), "").unwrap();
 }
 
-fn lease(fixture: &Fixture, plan: PlanId) -> Lease {
+pub(crate) fn lease(fixture: &Fixture, plan: PlanId) -> Lease {
     let leases = fixture.plans.store().leases(plan).unwrap();
     leases.into_iter().find(|lease| lease.resource == Resource::Plan(plan)).unwrap()
 }
 
 /// Makes the lease look expired, as after a step of the clock.
-fn expire(fixture: &Fixture, plan: PlanId) -> Lease {
+pub(crate) fn expire(fixture: &Fixture, plan: PlanId) -> Lease {
     fixture.plans.store().renew(&lease(fixture, plan), Duration::ZERO).unwrap()
 }
 

@@ -12,3 +12,4 @@ mod graphs;
 mod kills;
 mod leases;
 mod limits;
+mod outage;
