@@ -42,6 +42,33 @@ impl Interrupt {
         Ok(Self(requested))
     }
 
+    /// Calls `stop` on another thread at the first SIGQUIT (Ctrl-\\), which would end this process and leave
+    /// the processes it started; the second ends the program at once. Call it before other threads start:
+    /// they must not take the signal.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn listen_for_quit(stop: impl Fn() + Send + 'static) -> Result<()> {
+        use nix::sys::signal::{SigSet, Signal};
+        let mut quit = SigSet::empty();
+        quit.add(Signal::SIGQUIT);
+        let failed = |error: nix::errno::Errno| Error::Listen { source: ctrlc::Error::System(error.into()) };
+        quit.thread_block().map_err(failed)?;
+        std::thread::spawn(move || {
+            if quit.wait().is_ok() {
+                stop();
+            }
+            if quit.wait().is_ok() {
+                std::process::exit(Exit::Interrupted.code().into());
+            }
+        });
+        Ok(())
+    }
+
+    /// Does nothing: no processes are started.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn listen_for_quit(_stop: impl Fn() + Send + 'static) -> Result<()> {
+        Ok(())
+    }
+
     /// Ignores Ctrl-C, for a child process that has the terminal.
     pub(crate) fn ignore_for_child() -> Result<()> {
         set_handler(|| {})

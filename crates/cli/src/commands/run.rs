@@ -13,7 +13,8 @@ mod show;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
-use api::{Cancel, CheckedPlan, Plans, RunEvent, RunOptions, RunSummary};
+use api::errors::RunError;
+use api::{Applied, Cancel, CheckedPlan, Plans, RunEvent, RunOptions, RunSummary};
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -119,6 +120,7 @@ pub(super) const SCHEMAS: &[Entry] = &[("run", of::<Data<'_>>), ("run event", of
 #[serde(untagged)]
 enum Data<'a> {
     Ended(&'a end::Ended<'a>),
+    Applied(&'a Applied),
     Checked(&'a CheckedPlan),
     Schema(Document),
 }
@@ -195,9 +197,25 @@ pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
     if args.schema {
         return schema(output);
     }
+    let cancel = Cancel::default();
+    let on_quit = cancel.clone();
+    Interrupt::listen_for_quit(move || {
+        // As two Ctrl-C: actors are killed.
+        on_quit.cancel();
+        on_quit.cancel();
+    })?;
     if let Some(plan) = &args.resume {
         let plans = session.writer().plans()?;
-        return follow(args, &plans, output, |cancel, on_event| plans.resume_run(plan, cancel, on_event));
+        let resume = |on_event: &(dyn Fn(RunEvent) + Sync)| plans.resume_run(plan, &cancel, on_event);
+        return match follow(args, &plans, &cancel, output, resume) {
+            // It was killed after its last step, before it was applied.
+            Err(Error::Api(api::Error::Run(RunError::NothingToResume { plan, state })))
+                if args.apply && state.as_str() == "ready" =>
+            {
+                end::apply(plan, &plans, output)
+            }
+            ended => ended,
+        };
     }
     if args.file.is_none() && args.command.is_empty() {
         return Err(Error::NothingToRun);
@@ -212,22 +230,22 @@ pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
     }
     let plans = session.writer().plans()?;
     warn_of_interrupted(&plans, output)?;
-    follow(args, &plans, output, |cancel, on_event| plans.run(checked, &options, cancel, on_event))
+    follow(args, &plans, &cancel, output, |on_event| plans.run(checked, &options, &cancel, on_event))
 }
 
 /// Starts a run, shows its progress, and prints its result.
 fn follow(
     args: &Args,
     plans: &Plans,
+    cancel: &Cancel,
     output: &mut Output,
-    run: impl FnOnce(&Cancel, &(dyn Fn(RunEvent) + Sync)) -> std::result::Result<RunSummary, api::Error> + Send,
+    run: impl FnOnce(&(dyn Fn(RunEvent) + Sync)) -> std::result::Result<RunSummary, api::Error> + Send,
 ) -> Result<Answer> {
-    let cancel = Cancel::default();
     let on_interrupt = cancel.clone();
     let interrupt = Interrupt::listen_twice(move || on_interrupt.cancel())?;
     let showing = args.showing(output);
     let on_terminal = matches!(showing, Showing::Nothing);
-    let summary = show::follow(|on_event| run(&cancel, on_event), showing, output)?;
+    let summary = show::follow(run, showing, output)?;
     drop(interrupt);
     end::report(summary, args.apply, on_terminal, plans, output)
 }

@@ -1,9 +1,8 @@
-//! Confinement: an actor writes only to its sandbox and to listed folders, so that its recorded changes
-//! are complete.
+//! Confinement: an actor writes files only in its sandbox and in listed folders.
 //!
 //! Landlock enforces it on a process and its descendants. It does not restrict reading. It does not
 //! prevent changes of mode, owner, times or attributes of files elsewhere, nor talking to other
-//! processes.
+//! processes, which may write on behalf of the actor.
 //!
 //! The rules apply to a thread. So each actor has a thread that takes the rules, starts the actor, which
 //! inherits them, and ends. Nothing runs between fork and exec, where little is safe.
@@ -16,6 +15,8 @@ use landlock::{
     ABI, AccessFs, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreatedAttr,
     RulesetError, RulesetStatus,
 };
+
+use nix::sys::signal::{SigSet, Signal};
 
 use super::{Confine, Confinement};
 use crate::{Error, Result};
@@ -57,13 +58,26 @@ pub fn spawn_confined(
 }
 
 fn spawn(command: &mut Command) -> Result<Child> {
-    command.spawn().map_err(|source| {
+    let spawned = with_quit_unblocked(|| command.spawn());
+    spawned.map_err(|source| {
         let program = command.get_program().to_owned();
         match source.kind() {
             io::ErrorKind::NotFound => Error::CommandNotFound { program, source },
             _ => Error::Spawn { program, source },
         }
     })
+}
+
+/// Unblocks SIGQUIT during a call. A process inherits the blocked signals of the thread that starts it, and
+/// this program may block SIGQUIT to wait for it.
+fn with_quit_unblocked<T>(call: impl FnOnce() -> T) -> T {
+    let blocked = SigSet::thread_get_mask().ok().filter(|mask| mask.contains(Signal::SIGQUIT));
+    let quit = SigSet::from(Signal::SIGQUIT);
+    // Fails only for arguments that are not signals.
+    let _ = quit.thread_unblock();
+    let result = call();
+    let _ = blocked.map(|_| quit.thread_block());
+    result
 }
 
 /// Opens the folders: the rules apply to these, wherever their names lead later.

@@ -91,6 +91,12 @@ pub(super) fn report(
     Ok(Answer { exit, ..Answer::of(&Data::Ended(&ended)) })
 }
 
+/// Applies a plan whose run has ended.
+pub(super) fn apply(plan: PlanId, plans: &Plans, output: &mut Output) -> Result<Answer> {
+    let (applied, exit) = applied(plan, plans, output)?;
+    Ok(Answer { exit, ..Answer::of(&Data::Applied(&applied)) })
+}
+
 /// Prints the outcome of an actor that had the terminal, unless it succeeded.
 fn print_failures(summary: &RunSummary, output: &mut Output) -> Result<()> {
     for node in &summary.nodes {

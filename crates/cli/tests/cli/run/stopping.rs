@@ -93,6 +93,18 @@ fn a_second_ctrl_c_kills_actors_that_ignore_the_first() {
     check_gone(&program, "out/pid");
 }
 
+#[test]
+fn quit_kills_the_actors_too() {
+    let program = planned("");
+    endless(&program, "trap '' TERM INT QUIT; ");
+    let (mut child, lines) = started(program.command("run plan.toml --allow-write out"), "endless | ready");
+    kill_process(Pid::from_child(&child), Signal::QUIT).expect("it is there");
+    let said = rest(lines);
+    assert_eq!(child.wait().expect("it ends").code(), Some(130), "{said}");
+    check_gone(&program, "out/pid");
+    assert!(said.contains("cancelled, 1 of 2 nodes succeeded"), "{said}");
+}
+
 /// Another command cancels the plan: the run notices soon, and no node stays running.
 #[test]
 fn a_run_ends_soon_after_its_plan_is_cancelled() {
@@ -187,4 +199,17 @@ fn a_killed_run_is_reported_and_can_be_resumed() {
     assert_eq!(program.text("out/first"), "ran\n");
     let stderr_text = stderr_text(&program.run("run --resume work").code(4));
     assert!(stderr_text.contains("is ready: nothing to resume"), "{stderr_text}");
+    assert!(stderr_text.contains("hint: agents plan apply "), "{stderr_text}");
+}
+
+/// As after a kill between the last step of a run and its `--apply`.
+#[test]
+fn a_run_that_ended_before_its_apply_is_applied() {
+    let program = planned("name = 'work'\n[nodes.a]\nrun = 'echo one > one.txt'\n");
+    program.run("run plan.toml").success();
+    assert!(!program.path("one.txt").exists());
+    let applied = program.run("run --resume work --apply").success();
+    assert!(text(&applied).contains("applied 1 file"), "{}", text(&applied));
+    assert_eq!(program.text("one.txt"), "one\n");
+    program.run("run --resume work --apply").code(4);
 }
