@@ -100,7 +100,7 @@ fn hashing_ends_when_it_is_cancelled_or_takes_too_long() {
             _ => false,
         };
         assert!(is_right, "{error:?}");
-        assert_eq!(asked.into_inner(), 12, "ten reads, the last one, and its reason");
+        assert_eq!(asked.into_inner(), 12, "ten that go on, one that ends, and one for the reason");
     }
 }
 

@@ -146,7 +146,7 @@ fn exclusions_are_noted() {
     assert_eq!(
         sandbox.notes,
         [
-            "git does not know this folder, so no file counts as ignored",
+            "git does not read this folder (fatal: not a git repository: /elsewhere), so no file counts as ignored",
             "`.git` is a file that points outside the root, so it is excluded",
             "1 FIFOs, sockets or devices are excluded: socket",
         ]

@@ -23,12 +23,13 @@ const SETTINGS: [&str; 9] = [
     // A folder in the tree that looks like a repository is not one.
     "safe.bareRepository=explicit",
 ];
-/// Variables for every call: no transport, no fetch, no question, no refreshed index.
-const VARIABLES: [(&str, &str); 4] = [
+/// Variables for every call: no transport, no fetch, no question, no refreshed index, no translation.
+const VARIABLES: [(&str, &str); 5] = [
     ("GIT_NO_LAZY_FETCH", "1"),
     ("GIT_ALLOW_PROTOCOL", ""),
     ("GIT_TERMINAL_PROMPT", "0"),
     ("GIT_OPTIONAL_LOCKS", "0"),
+    ("LC_ALL", "C"),
 ];
 /// Variables of git that name a person's own files and limits. All others lead to another repository, or
 /// name programs.
