@@ -89,8 +89,10 @@
 //! - `journal`: the bytes of records, of the journal that holds them, and of the files beside it
 //! - `lock`: lock files among processes and threads
 //! - `txn_dir`, `root`, `path`, `hash`, `step`, `error`, `sync`: what all of these share
+//! - `bounded`: reading with a limit, for all crates
 //! - `disk`: the traits that everything goes through, and the real disk
 
+mod bounded;
 mod disk;
 mod error;
 mod hash;
@@ -106,8 +108,10 @@ mod tree;
 mod tx;
 mod txn_dir;
 
+pub use bounded::{Bounded, read_bounded};
 pub use disk::{
-    Disk, FileId, FileKind, FsSync, OpenMode, RenameMode, Restrictions, Stat, Storage, StoredFile, sync_count,
+    Disk, FileId, FileKind, FsSync, OpenMode, RenameMode, Restrictions, SequentialWriter, Stat, Storage,
+    StoredFile, sync_count,
 };
 pub use error::{Error, ErrorKind, Failure, FailureOutcome, Obstacle, Result, causes, error_chain, io_code};
 pub use hash::{Hash, hex};

@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::str::FromStr;
 
-use filetx::{Disk, FileKind, OpenMode, RelPath, RenameMode, Storage, StoredFile};
+use filetx::{Disk, FileKind, OpenMode, RelPath, RenameMode, SequentialWriter, Storage};
 
 use super::archive;
 use crate::files::{GLOBAL, LEGACY_MESSAGES, METADATA, STATE};
@@ -161,28 +161,10 @@ fn write_file(
 ) -> Result<(), Error> {
     let failed = |source| Error::Export { source };
     let file = disk.open(path, OpenMode::Create { mode: FILE_MODE }).map_err(failed)?;
-    let mut out = BufWriter::with_capacity(64 * 1024, Sequential { file, offset: 0 });
+    let mut out = BufWriter::with_capacity(64 * 1024, SequentialWriter::new(file));
     fill(&mut out)?;
     let out = out.into_inner().map_err(|error| failed(error.into_error()))?;
-    out.file.sync_all().map_err(failed)
-}
-
-/// A file written sequentially.
-struct Sequential {
-    file: Box<dyn StoredFile>,
-    offset: u64,
-}
-
-impl Write for Sequential {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write_at(bytes, self.offset)?;
-        self.offset += bytes.len() as u64;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+    out.into_file().sync_all().map_err(failed)
 }
 
 /// Removes a file, or a folder of files.

@@ -3,10 +3,10 @@
 //! Not a transaction, and syncs nothing: after a failure the copy is made again.
 
 use std::ffi::OsStr;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use filetx::{Disk, OpenMode, RelPath, Storage, StoredFile};
+use filetx::{Disk, OpenMode, RelPath, SequentialWriter, Storage};
 
 use super::{FileError, FileResult};
 
@@ -32,7 +32,7 @@ impl TreeEditor {
         let mut put = || {
             self.clear(path)?;
             let file = self.disk.open(path, OpenMode::Create { mode: 0o600 })?;
-            io::copy(content, &mut Writer { file, offset: 0 })?;
+            io::copy(content, &mut SequentialWriter::new(file))?;
             // Last: writing clears special bits.
             self.disk.set_mode(path, mode)
         };
@@ -72,24 +72,6 @@ impl TreeEditor {
 
     fn at(&self, path: &RelPath, result: io::Result<()>) -> FileResult<()> {
         result.map_err(|error| FileError::io(CHANGE, self.root.join(path.as_path()), error))
-    }
-}
-
-/// Writes a new file from its start.
-struct Writer {
-    file: Box<dyn StoredFile>,
-    offset: u64,
-}
-
-impl Write for Writer {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write_at(bytes, self.offset)?;
-        self.offset += bytes.len() as u64;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 

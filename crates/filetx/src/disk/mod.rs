@@ -12,6 +12,7 @@
 mod attributes;
 #[cfg(unix)]
 mod confined;
+mod sequential;
 mod sync_count;
 #[cfg(unix)]
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
@@ -30,6 +31,7 @@ use rustix::fs::FileType;
 
 use crate::RelPath;
 
+pub use sequential::SequentialWriter;
 pub use sync_count::sync_count;
 #[cfg(unix)]
 pub use unix::Disk;
