@@ -14,7 +14,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -69,24 +69,24 @@ impl ScopeFile {
     pub(crate) fn read(&self) -> Result<Option<Vec<u8>>, Error> {
         let failed = |source| Error::Read { file: self.path.clone(), source: Arc::new(source) };
         // Check before opening: opening a FIFO would block.
-        let size = match fs::metadata(&self.real_path) {
+        match fs::metadata(&self.real_path) {
             Ok(found) if !found.is_file() => return Err(Error::NotAFile { file: self.path.clone() }),
-            Ok(found) => found.len().min(FILE_BYTES_MAX),
+            Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(failed(error)),
-        };
+        }
         let file = match File::open(&self.real_path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(failed(error)),
         };
-        // Reserve the whole size, so that one call reads the file.
-        let mut bytes = Vec::with_capacity(size as usize + 1);
-        file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
-        if bytes.len() as u64 > FILE_BYTES_MAX {
-            return Err(Error::TooLarge { file: self.path.clone(), limit: FILE_BYTES_MAX });
+        match filetx::read_bounded(file, FILE_BYTES_MAX) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+                Err(Error::TooLarge { file: self.path.clone(), limit: FILE_BYTES_MAX })
+            }
+            Err(error) => Err(failed(error)),
         }
-        Ok(Some(bytes))
     }
 
     /// Fails if the folder is write-protected, even for a user whom the system lets through.

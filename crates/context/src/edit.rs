@@ -12,8 +12,9 @@ use jiff::Timestamp;
 
 use crate::dir::ContextsDir;
 use crate::error::Damage;
+use crate::files::digest::Digest;
 use crate::files::index::{self, Entry};
-use crate::files::lines::{self, Tail};
+use crate::files::lines::{self, Scan, Tail};
 use crate::files::loaded::{self, Layout, Loaded};
 use crate::files::{
     DOCUMENT_BYTES_MAX, Files, GLOBAL, INDEX, LEGACY_MESSAGES, LEGACY_MESSAGES_BACKUP, MESSAGES, METADATA,
@@ -148,7 +149,8 @@ impl Edit<'_, '_> {
     }
 
     /// Accepts messages that another program wrote.
-    pub(crate) fn accept(&mut self, count: u64, end: u64, tail: Tail) -> Result<(), Error> {
+    pub(crate) fn accept(&mut self, accepted: Scan) -> Result<(), Error> {
+        let Scan { count, end, tail, last_id, digest } = accepted;
         if self.files().len(MESSAGES)?.is_some() {
             // Acknowledges the modification; the length stays.
             self.truncate_modified(end)?;
@@ -156,6 +158,8 @@ impl Edit<'_, '_> {
         self.loaded.layout = Layout::Lines { end, tail };
         self.loaded.metadata.message_count = Some(count);
         self.loaded.metadata.messages_bytes = Some(end);
+        self.loaded.metadata.last_id = self.loaded.metadata.last_id.max(last_id);
+        self.loaded.metadata.digest = Some(digest);
         self.loaded.metadata.rewritten = self.next_revision();
         self.normalize()?;
         self.rebuild_index()
@@ -183,7 +187,9 @@ impl Edit<'_, '_> {
         let mut last = self.loaded.metadata.last_id;
         let (mut bytes, mut entries, mut ids) = (String::new(), String::new(), Vec::new());
         let (count, end) = (self.count(), self.end());
+        let mut digest = self.loaded.metadata.digest;
         for (number, draft) in (count..).zip(drafts) {
+            draft.check_length().map_err(|source| Error::Message { number: number - count + 1, source })?;
             let id = match (draft.id(), last) {
                 (Some(id), Some(last)) if id <= last => return Err(Error::IdNotIncreasing { id, last }),
                 (Some(id), _) => id,
@@ -191,9 +197,12 @@ impl Edit<'_, '_> {
             };
             let start = bytes.len();
             draft.write(id, self.now, &mut bytes);
+            let line = &bytes.as_bytes()[start..];
             if index::is_indexed(number) {
-                let line = &bytes.as_bytes()[start..];
                 entries += &Entry::new(number, end + start as u64, line).encode();
+            }
+            if let Some(digest) = &mut digest {
+                digest.toggle(number, line);
             }
             bytes.push('\n');
             if bytes.len() > BATCH_BYTES_MAX {
@@ -204,6 +213,7 @@ impl Edit<'_, '_> {
         }
         self.tx.append(MESSAGES, bytes.as_bytes()).map_err(|source| self.failed(source))?;
         self.loaded.metadata.last_id = last;
+        self.loaded.metadata.digest = digest;
         self.set_length(count + ids.len() as u64, end + bytes.len() as u64);
         if !entries.is_empty() {
             self.extend_index(count, &entries)?;
@@ -231,6 +241,11 @@ impl Edit<'_, '_> {
             return Err(Error::OutOfRange { name: self.name.clone(), requested: count, count: have });
         }
         let end = if count == have { self.end() } else { lines::locate(self.files(), count)? };
+        self.loaded.metadata.digest = match self.loaded.metadata.digest {
+            _ if count == 0 => Some(Digest::default()),
+            Some(digest) if count < have => lines::digest_without(self.files(), end, count, digest)?,
+            digest => digest,
+        };
         if self.files().len(MESSAGES)?.is_some() {
             self.tx.truncate(MESSAGES, end).map_err(|source| self.failed(source))?;
         }
@@ -252,6 +267,7 @@ impl Edit<'_, '_> {
     pub(crate) fn start_messages(&mut self) -> Result<(), Error> {
         self.put(MESSAGES, b"")?;
         self.put(INDEX, b"")?;
+        self.loaded.metadata.digest = Some(Digest::default());
         self.loaded.metadata.rewritten = self.next_revision();
         self.set_length(0, 0);
         Ok(())
@@ -268,10 +284,12 @@ impl Edit<'_, '_> {
         let write_failed =
             |source| Error::Folder { action: "write", path: self.folder.join(MESSAGES), source };
         let (mut count, mut end, mut entries) = (0_u64, 0_u64, String::new());
-        let mut last = None;
+        let (mut last, mut digest) = (None, Digest::default());
         for message in messages {
-            let message = message?.with_increasing_id(last, self.now);
+            let message = message?.with_increasing_id(last, self.now).of_valid_length();
+            let message = message.map_err(|source| Error::Message { number: count + 1, source })?;
             let line = message.as_json();
+            digest.toggle(count, line.as_bytes());
             if index::is_indexed(count) {
                 entries += &Entry::new(count, end, line.as_bytes()).encode();
             }
@@ -283,6 +301,7 @@ impl Edit<'_, '_> {
         self.tx.put_staged(MESSAGES, staged).map_err(|source| self.failed(source))?;
         self.put(INDEX, entries.as_bytes())?;
         self.loaded.metadata.last_id = self.loaded.metadata.last_id.max(last);
+        self.loaded.metadata.digest = Some(digest);
         self.loaded.metadata.rewritten = self.next_revision();
         self.set_length(count, end);
         Ok(())

@@ -163,21 +163,22 @@ impl ContextManager {
     /// Stages a message for the next [`save`](Self::save), which assigns its id: ids increase in
     /// the order of the conversation.
     ///
-    /// Does no I/O. A failure (too much for one save) stages nothing.
+    /// Does no I/O. A failure (too long, or too much for one save) stages nothing.
     pub fn append(&mut self, draft: Draft) -> Result<(), Error> {
         self.append_all([draft])
     }
 
     /// Stages several messages, all or none; [`save`](Self::save) writes them together.
     ///
-    /// Does no I/O. A failure (too much for one save) stages nothing.
+    /// Does no I/O. A failure (too long, or too much for one save) stages nothing.
     pub fn append_all(&mut self, drafts: impl IntoIterator<Item = Draft>) -> Result<(), Error> {
         let (mut all, mut bytes) = (Vec::new(), self.staged.draft_bytes);
-        for draft in drafts {
+        for (number, draft) in (1..).zip(drafts) {
             bytes += draft.len();
             if bytes > BATCH_BYTES_MAX {
                 return Err(Error::TooLarge { what: "messages of one save", limit: BATCH_BYTES_MAX as u64 });
             }
+            draft.check_length().map_err(|source| Error::Message { number, source })?;
             all.push(draft);
         }
         self.staged.drafts.extend(all);

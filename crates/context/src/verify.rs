@@ -7,12 +7,15 @@ use serde::Serialize;
 
 use crate::edit::Edit;
 use crate::error::Damage;
+use crate::files::digest::Digest;
 use crate::files::index::{self, ENTRY_BYTES, Entry};
-use crate::files::lines::{Lines, Tail};
+use crate::files::lines::{Lines, Scan, Tail};
 use crate::files::loaded::{self, Layout};
 use crate::files::{Files, INDEX, MESSAGES};
 use crate::model::serialize;
-use crate::{ContextManager, Contexts, Error, Message, MessageId, Name, Notice, Revision, SaveSummary};
+use crate::{
+    ContextManager, Contexts, Error, Message, MessageId, Metadata, Name, Notice, Revision, SaveSummary,
+};
 
 /// Maximum number of problems in a report.
 pub const PROBLEMS_MAX: usize = 1000;
@@ -46,7 +49,8 @@ pub struct VerifyFinding {
 
 impl Contexts {
     /// Reads a whole context and reports problems: files that do not parse, lines that are not
-    /// messages, wrong counts and lengths, ids that do not increase, an index that does not match.
+    /// messages, wrong counts and lengths, ids that do not increase, messages that are not the ones
+    /// that were written, an index that does not match.
     ///
     /// Safe beside writers in any thread or process; they wait until it is done, as it checks one
     /// commit. Writes nothing.
@@ -77,8 +81,7 @@ impl Contexts {
                     report.message_count = loaded.map_or(0, |loaded| loaded.metadata.message_count())
                 }
                 _ => {
-                    let count = loaded.map(|loaded| loaded.metadata.message_count());
-                    report.check_lines(files, count)?;
+                    report.check_lines(files, loaded.as_ref().map(|loaded| &loaded.metadata))?;
                 }
             }
             Ok(report)
@@ -141,12 +144,14 @@ impl VerifyReport {
         }
     }
 
-    /// Checks every line, and the index. `count` is the known number of messages.
-    fn check_lines(&mut self, files: Files<'_>, count: Option<u64>) -> Result<(), Error> {
+    /// Checks every line, the digest, and the index.
+    fn check_lines(&mut self, files: Files<'_>, metadata: Option<&Metadata>) -> Result<(), Error> {
+        let count = metadata.map(Metadata::message_count);
         let Some(mut lines) = Lines::open(files, 0, 0)? else { return Ok(()) };
         let index = files.open(INDEX)?;
         let mut index_is_wrong = index.as_ref().map(|body| body.len()) != count.map(index::bytes_for);
-        let mut last: Option<MessageId> = None;
+        let (mut last, mut digest): (Option<MessageId>, _) = (None, Digest::default());
+        let known_problems = self.problems.len();
         while let Some(line) = lines.next_line()? {
             let at = Some(line.number + 1);
             if count.is_some_and(|count| line.number >= count) && !line.is_terminated {
@@ -161,6 +166,7 @@ impl VerifyReport {
                 }
             };
             self.message_count += 1;
+            digest.toggle(line.number, line.bytes);
             // Increasing ids are unique.
             if let (Some(id), Some(before)) = (message.id(), last)
                 && id <= before
@@ -174,6 +180,12 @@ impl VerifyReport {
                 let right = Entry::new(line.number, line.offset, line.bytes);
                 index_is_wrong = Entry::decode(&entry) != Some(right);
             }
+        }
+        // Report what the lines do not show themselves.
+        let recorded = metadata.and_then(|metadata| metadata.digest);
+        if recorded.is_some_and(|recorded| recorded != digest) && self.problems.len() == known_problems {
+            let message = "another program changed messages in it; their number and length are the same";
+            self.add(files.path(MESSAGES), None, message.to_owned());
         }
         // A context of another tool needs no index.
         if index_is_wrong && count.is_some() && index.is_some() {
@@ -192,16 +204,17 @@ impl Edit<'_, '_> {
     fn accept_edits(&mut self) -> Result<(), Error> {
         let files = Files { view: &*self.tx, name: self.name, folder: self.folder };
         let (mut good, mut bad): (Vec<(u64, u64)>, Vec<u8>) = (Vec::new(), Vec::new());
-        let (mut count, mut end, mut last) = (0_u64, 0_u64, None);
-        let mut unterminated = false;
+        let mut accepted =
+            Scan { count: 0, end: 0, tail: Tail::Complete, last_id: None, digest: Digest::default() };
         if let Some(mut lines) = Lines::open(files, 0, 0)? {
             while let Some(line) = lines.next_line()? {
-                end = line.offset + line.bytes.len() as u64 + u64::from(line.is_terminated);
+                accepted.end = line.offset + line.bytes.len() as u64 + u64::from(line.is_terminated);
                 match line.message() {
                     Ok(message) => {
-                        count += 1;
-                        last = last.max(message.id());
-                        unterminated = !line.is_terminated;
+                        accepted.digest.toggle(accepted.count, line.bytes);
+                        accepted.count += 1;
+                        accepted.last_id = accepted.last_id.max(message.id());
+                        accepted.tail = if line.is_terminated { Tail::Complete } else { Tail::Unterminated };
                         good.push((line.offset, line.bytes.len() as u64));
                     }
                     Err(_) => {
@@ -211,11 +224,10 @@ impl Edit<'_, '_> {
                 }
             }
         }
-        self.loaded.metadata.last_id = self.loaded.metadata.last_id.max(last);
         if bad.is_empty() {
-            let tail = if unterminated { Tail::Unterminated } else { Tail::Complete };
-            return self.accept(count, end, tail);
+            return self.accept(accepted);
         }
+        self.loaded.metadata.last_id = self.loaded.metadata.last_id.max(accepted.last_id);
         let backup = self.unused_name(&format!("{MESSAGES}.damaged"))?;
         self.put(&backup, &bad)?;
         self.preserved_at.push(self.folder.join(backup));

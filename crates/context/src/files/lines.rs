@@ -2,10 +2,12 @@
 
 use filetx::ContentReader;
 
+use super::digest::Digest;
 use super::index::{self, ENTRY_BYTES, Entry};
 use super::{Files, INDEX, MESSAGES};
 use crate::error::Damage;
-use crate::{Error, MESSAGE_BYTES_MAX, Message, MessageId};
+use crate::model::LINE_BYTES_MAX;
+use crate::{Error, Message, MessageId};
 
 /// Bytes per read.
 pub(crate) const CHUNK_BYTES: u64 = 256 * 1024;
@@ -56,8 +58,8 @@ impl<'a> Lines<'a> {
                 return Ok(Some(self.take(end, true)));
             }
             self.searched = self.buffer.len();
-            if self.buffer.len() - self.start > MESSAGE_BYTES_MAX {
-                let limit = MESSAGE_BYTES_MAX as u64;
+            if self.buffer.len() - self.start > LINE_BYTES_MAX {
+                let limit = LINE_BYTES_MAX as u64;
                 return Err(self.files.damaged_line(self.number + 1, Damage::TooLarge { limit }));
             }
             let got = self.body.read_range(self.read_to, CHUNK_BYTES);
@@ -94,6 +96,7 @@ pub(crate) struct Scan {
     pub(crate) tail: Tail,
     /// Greatest id.
     pub(crate) last_id: Option<MessageId>,
+    pub(crate) digest: Digest,
 }
 
 /// Content after the last message with a line break.
@@ -108,7 +111,7 @@ pub(crate) enum Tail {
 
 /// Reads all lines. A line that is not a message is an error, except for a torn last line.
 pub(crate) fn scan(files: Files<'_>) -> Result<Scan, Error> {
-    let mut scan = Scan { count: 0, end: 0, tail: Tail::Complete, last_id: None };
+    let mut scan = Scan { count: 0, end: 0, tail: Tail::Complete, last_id: None, digest: Digest::default() };
     let Some(mut lines) = Lines::open(files, 0, 0)? else { return Ok(scan) };
     while let Some(line) = lines.next_line()? {
         let len = line.bytes.len() as u64;
@@ -116,6 +119,7 @@ pub(crate) fn scan(files: Files<'_>) -> Result<Scan, Error> {
             Err(_) if !line.is_terminated => scan.tail = Tail::Torn(len),
             Err(damage) => return Err(files.damaged_line(line.number + 1, damage)),
             Ok(message) => {
+                scan.digest.toggle(line.number, line.bytes);
                 scan.count += 1;
                 scan.end += len + u64::from(line.is_terminated);
                 scan.last_id = scan.last_id.max(message.id());
@@ -185,4 +189,23 @@ pub(crate) fn build_index(files: Files<'_>, count: u64) -> Result<String, Error>
         }
     }
     Ok(text)
+}
+
+/// Removes the messages from `number` on, which begin at `offset`, from a digest. `None` if their
+/// lines cannot be told apart.
+pub(crate) fn digest_without(
+    files: Files<'_>,
+    offset: u64,
+    number: u64,
+    mut digest: Digest,
+) -> Result<Option<Digest>, Error> {
+    let Some(mut lines) = Lines::open(files, offset, number)? else { return Ok(Some(digest)) };
+    loop {
+        match lines.next_line() {
+            Ok(Some(line)) => digest.toggle(line.number, line.bytes),
+            Ok(None) => return Ok(Some(digest)),
+            Err(Error::Damaged { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        }
+    }
 }

@@ -121,6 +121,10 @@ pub(crate) fn layout(files: Files<'_>, metadata: &mut Metadata) -> Result<Layout
     if let Some(recorded) = recorded.filter(|_| !is_torn) {
         return Err(modified_externally(files, MESSAGES, recorded, scan.count));
     }
+    // Lines that another program added or removed are accepted as they are.
+    if metadata.message_count != Some(scan.count) {
+        metadata.digest = Some(scan.digest);
+    }
     metadata.message_count = Some(scan.count);
     metadata.messages_bytes = Some(scan.end);
     metadata.last_id = scan.last_id;

@@ -1,5 +1,6 @@
 //! Files of a context, read as of one commit from a snapshot or a transaction.
 
+pub(crate) mod digest;
 pub(crate) mod index;
 pub(crate) mod lines;
 pub(crate) mod loaded;

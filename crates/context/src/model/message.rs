@@ -18,6 +18,8 @@ use crate::{Error, InvalidId, MessageId};
 
 /// Maximum length of a message, in bytes of its line.
 pub const MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Maximum length of a message in its file: with its id, time and former ids.
+pub(crate) const LINE_BYTES_MAX: usize = MESSAGE_BYTES_MAX + 4096;
 
 /// Role of the author of a message.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -211,6 +213,11 @@ impl Message {
         Ok(Message { line: line.trim().into(), id, role, time })
     }
 
+    /// Returns the message if it is short enough to be read back from a file.
+    pub(crate) fn of_valid_length(self) -> Result<Message, MessageError> {
+        if self.line.len() > LINE_BYTES_MAX { Err(MessageError::TooLong) } else { Ok(self) }
+    }
+
     /// Whole message as JSON, as it was written.
     pub fn as_json(&self) -> &str {
         &self.line
@@ -397,6 +404,11 @@ impl Draft {
         let lines = (1..).zip(text.lines().filter(|line| !line.trim().is_empty()));
         let parse = |(number, line)| Draft::parse(line).map_err(|source| Error::Message { number, source });
         lines.map(parse).collect()
+    }
+
+    /// Fails if the message could not be read back.
+    pub(crate) fn check_length(&self) -> Result<(), MessageError> {
+        if self.len() > MESSAGE_BYTES_MAX { Err(MessageError::TooLong) } else { Ok(()) }
     }
 
     /// Length in bytes, without id and time.

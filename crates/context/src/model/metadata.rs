@@ -8,6 +8,7 @@ use jiff::tz::TimeZone;
 
 use super::json::{self, Json};
 use crate::error::Damage;
+use crate::files::digest::Digest;
 use crate::{MessageId, Revision};
 
 /// Newest format that this program supports.
@@ -30,6 +31,8 @@ pub struct Metadata {
     pub(crate) messages_bytes: Option<u64>,
     /// Greatest id so far.
     pub(crate) last_id: Option<MessageId>,
+    /// Digest of the messages; `None` if the last commit was made by a version without digests.
+    pub(crate) digest: Option<Digest>,
 }
 
 impl Metadata {
@@ -57,6 +60,9 @@ impl Metadata {
         }
         let number = |name: &str| all.pointer(name).and_then(|value| value.as_str().parse::<u64>().ok());
         let id = |name: &str| all.pointer(name)?.to_text()?.parse().ok();
+        // A version without digests keeps the field and increments the revision.
+        let is_current = revision("/messages_digest/revision").is_ok_and(|of| of == last);
+        let digest = all.pointer("/messages_digest/hash").and_then(|hash| Digest::decode(&hash.to_text()?));
         Ok(Metadata {
             context_id: id("/context_id"),
             format: number("/format").unwrap_or(0),
@@ -65,6 +71,7 @@ impl Metadata {
             message_count: number("/message_count"),
             messages_bytes: number("/messages_bytes"),
             last_id: id("/last_id"),
+            digest: digest.filter(|_| is_current),
             all,
         })
     }
@@ -120,6 +127,10 @@ impl Metadata {
         changes.extend(self.last_id.map(|id| ("last_id", text(&id))));
         changes.push(("revision", self.revision.to_string()));
         changes.push(("rewritten", self.rewritten.to_string()));
+        let digest = self
+            .digest
+            .map(|digest| format!("{{\"revision\":{},\"hash\":\"{}\"}}", self.revision, digest.encode()));
+        changes.push(("messages_digest", digest.unwrap_or_else(|| "null".to_owned())));
         let changes = changes.into_iter().map(|(name, value)| (Cow::Borrowed(name), Cow::Owned(value)));
         self.all = self.all.merged(&Json::from_compact(json::object(changes)));
         self.format = FORMAT;
@@ -128,12 +139,13 @@ impl Metadata {
 
     /// Copies the fields of other tools and the time of creation from another context.
     pub(crate) fn inherit(&mut self, other: &Metadata) {
-        const OURS: [&str; 8] = [
+        const OURS: [&str; 9] = [
             "context_id",
             "format",
             "last_updated",
             "message_count",
             "messages_bytes",
+            "messages_digest",
             "last_id",
             "revision",
             "rewritten",
@@ -169,6 +181,7 @@ mod tests {
         metadata.message_count = Some(2);
         metadata.messages_bytes = Some(99);
         metadata.last_id = Some(id);
+        metadata.digest = Some(Digest::default());
         let metadata = metadata.stamp(now);
         let again = Metadata::read(Json::parse_bytes(&metadata.to_file()).unwrap()).unwrap();
         assert_eq!(again, metadata);
@@ -186,6 +199,19 @@ mod tests {
         for part in ["\"owner\":\"ada\"", "\"v\":1.10", "\"created_at\":\"2025-01-01T10:00:00.5\""] {
             assert!(stamp.as_json().as_str().contains(part), "{part}");
         }
+    }
+
+    #[test]
+    fn a_digest_of_another_revision_is_none() {
+        let hash = Digest::default().encode();
+        let text = |revision| {
+            format!(r#"{{"revision":7,"messages_digest":{{"revision":{revision},"hash":"{hash}"}}}}"#)
+        };
+        assert_eq!(read(&text(7)).digest, Some(Digest::default()));
+        assert_eq!(read(&text(6)).digest, None);
+        assert_eq!(read(r#"{"revision":7,"messages_digest":"x"}"#).digest, None);
+        let now = "2026-11-15T12:00:00Z".parse().unwrap();
+        assert!(!read(&text(6)).stamp(now).as_json().as_str().contains("messages_digest"));
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub(crate) mod serialize;
 
 pub use id::{InvalidId, MessageId};
 pub use json::{DEPTH_MAX, Json, JsonError};
+pub(crate) use message::LINE_BYTES_MAX;
 pub use message::{Content, Draft, MESSAGE_BYTES_MAX, Message, MessageError, ROLES, Role};
 pub(crate) use metadata::FORMAT;
 pub use metadata::Metadata;

@@ -133,7 +133,8 @@ impl<R: BufRead> Archive<R> {
         match (&*line.kind, line.value) {
             ("message", Some(value)) => {
                 let value = Json::parse(value.get()).map_err(|source| wrong(source.into()))?;
-                let message = Message::read(value.as_str()).map_err(|source| wrong(source.into()))?;
+                let message = Message::read(value.as_str()).and_then(Message::of_valid_length);
+                let message = message.map_err(|source| wrong(source.into()))?;
                 self.count += 1;
                 Ok(Some(message))
             }

@@ -4,7 +4,7 @@
 //! verified: a failed import leaves the existing context unchanged.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use serde::Deserialize;
@@ -177,7 +177,7 @@ fn chat_messages(bytes: &[u8]) -> Result<Vec<Message>, ImportError> {
     let all: Vec<&RawValue> =
         serde_json::from_str(list).map_err(|source| wrong(JsonError::Syntax(source)))?;
     let read = |raw: &RawValue| -> Result<Message, Damage> {
-        Ok(Message::read(&json::compact(raw.get()).ok_or(JsonError::Depth)?)?)
+        Ok(Message::read(&json::compact(raw.get()).ok_or(JsonError::Depth)?)?.of_valid_length()?)
     };
     let numbered = (1..).zip(all);
     numbered
@@ -186,8 +186,13 @@ fn chat_messages(bytes: &[u8]) -> Result<Vec<Message>, ImportError> {
 }
 
 fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Result<io::Error, Damage>> {
-    let mut bytes = Vec::new();
-    let file = File::open(path).map_err(Ok)?;
-    file.take(limit + 1).read_to_end(&mut bytes).map_err(Ok)?;
-    if bytes.len() as u64 > limit { Err(Err(Damage::TooLarge { limit })) } else { Ok(bytes) }
+    // Check before opening: opening a FIFO would block.
+    if !fs::metadata(path).map_err(Ok)?.is_file() {
+        return Err(Err(Damage::WrongType { expected: "a plain file" }));
+    }
+    let read = File::open(path).and_then(|file| filetx::read_bounded(file, limit));
+    read.map_err(|error| match error.kind() {
+        io::ErrorKind::FileTooLarge => Err(Damage::TooLarge { limit }),
+        _ => Ok(error),
+    })
 }

@@ -92,6 +92,61 @@ fn verify_reports_each_problem() {
     assert!(problems(&place)[0].2.contains("both messages.json and messages.jsonl"));
 }
 
+/// Changes one message of `chat` without changing its length.
+fn change_message(place: &Place, from: &str, to: &str) {
+    let text = place.read("messages.jsonl");
+    assert!(text.contains(from) && from.len() == to.len());
+    place.write("messages.jsonl", text.replace(from, to));
+}
+
+#[test]
+fn verify_finds_a_change_of_the_same_length() {
+    let (place, mut chat) = Place::with_messages(130);
+    // After an append, a rewind, a fork, an import and a repair, the digest is that of the messages.
+    chat.append(draft("more")).unwrap();
+    let _ = chat.save().unwrap();
+    assert!(problems(&place).is_empty());
+    let _ = chat.rewind(100, None).unwrap();
+    assert!(problems(&place).is_empty());
+    assert!(chat.fork(&name("fork"), Some(70)).unwrap().verify().unwrap().is_sound());
+    chat.set_state(json("{}")).unwrap();
+    let _ = chat.save().unwrap();
+    change_message(&place, "\"m5\"", "\"n5\"");
+    let found = problems(&place);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((&*found[0].0, found[0].1), ("messages.jsonl", None));
+    assert!(found[0].2.contains("another program changed messages"), "{found:?}");
+    // A later append does not hide it, a repair accepts it.
+    chat.append(draft("more")).unwrap();
+    let _ = chat.save().unwrap();
+    assert_eq!(problems(&place).len(), 1);
+    let _ = place.contexts.repair(&name("chat"), None).unwrap();
+    assert!(problems(&place).is_empty());
+    let _ = chat.clear(None).unwrap();
+    assert!(problems(&place).is_empty());
+}
+
+#[test]
+fn a_context_without_a_digest_is_sound() {
+    let (place, mut chat) = Place::with_messages(3);
+    // An older version increments the revision and keeps the field.
+    let metadata = place.read("metadata.json");
+    place.write(
+        "metadata.json",
+        metadata.replace("\"revision\": 2,\n  \"rewritten\"", "\"revision\": 3,\n  \"rewritten\""),
+    );
+    assert_eq!(place.open("chat").metadata().revision(), Revision(3));
+    change_message(&place, "\"m1\"", "\"n1\"");
+    assert!(problems(&place).is_empty());
+    chat.append(draft("more")).unwrap();
+    let _ = chat.save().unwrap();
+    assert!(problems(&place).is_empty());
+    assert!(!place.read("metadata.json").contains("digest"));
+    let _ = place.contexts.repair(&name("chat"), None).unwrap();
+    assert!(place.read("metadata.json").contains("digest"));
+    assert!(problems(&place).is_empty());
+}
+
 #[test]
 fn repair_accepts_manually_added_lines() {
     let (place, mut chat) = Place::with_messages(70);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use context::{BATCH_BYTES_MAX, Draft, Error, Outcome, Revision, Role};
+use context::{BATCH_BYTES_MAX, Draft, Error, MESSAGE_BYTES_MAX, Outcome, Revision, Role};
 
 use super::support::{Place, assert_error, draft, drafts, json, name, texts};
 
@@ -165,7 +165,7 @@ fn invalid_changes_are_rejected_when_staged() {
     assert_error(chat.patch_state(json("1")), "a patch of the state must be a JSON object");
     assert_error(chat.set_global(json("null")), "the global context must be a JSON object");
     assert_error(chat.patch_global(json("\"x\"")), "a patch of the global context must be a JSON object");
-    let large = Draft::text(Role::User, &"x".repeat(BATCH_BYTES_MAX / 16));
+    let large = Draft::text(Role::User, &"x".repeat(BATCH_BYTES_MAX / 16 - 64));
     let error = chat.append_all(std::iter::repeat_n(large, 17));
     assert_error(error, "messages of one save would exceed the limit");
     assert!(!chat.is_staged());
@@ -238,4 +238,20 @@ fn append_needs_no_open_context() {
     assert_eq!((none.revision, none.message_count, none.ids.len()), (Revision(2), 3, 0));
     assert_error(place.contexts.append(&chat, &[], Some(Revision(1))), "is at revision 2, not 1");
     assert_eq!(texts(&place.open("chat")), ["m0", "m1", "m2"]);
+}
+
+#[test]
+fn a_message_that_could_not_be_read_back_is_rejected() {
+    let (place, mut chat) = Place::with_messages(1);
+    let long = || Draft::text(Role::User, &"x".repeat(MESSAGE_BYTES_MAX));
+    assert_error(chat.append_all([draft("a"), long()]), "message 2 cannot be appended");
+    assert!(!chat.is_staged());
+    let appended = place.contexts.append(&name("chat"), &[draft("a"), long()], None);
+    assert_error(appended, "message 2 cannot be appended");
+    assert_eq!(texts(&place.open("chat")), ["m0"]);
+    // The longest message, at any offset.
+    let longest = || Draft::text(Role::User, &"x".repeat(MESSAGE_BYTES_MAX - 64));
+    let _ = place.contexts.append(&name("chat"), &[longest(), draft("b"), longest()], None).unwrap();
+    assert!(place.contexts.verify(&name("chat")).unwrap().is_sound());
+    assert_eq!(texts(&place.open("chat"))[2], "b");
 }

@@ -1,9 +1,9 @@
 //! Export and import: no loss, and no change by an invalid import.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use context::{Draft, Error, Format, OnExisting, Outcome, Revision, Role};
+use context::{Draft, Error, Format, MESSAGE_BYTES_MAX, OnExisting, Outcome, Revision, Role};
 use testkit::chain;
 
 use super::support::{Place, assert_error, draft, json, name, names, text, texts};
@@ -297,7 +297,7 @@ fn a_failed_export_leaves_the_existing_file() {
     place.write("messages.jsonl", damaged);
     assert_error(chat.export_to(Format::Archive, &file), "line 2 is damaged");
     assert_eq!(fs::read_to_string(&file).unwrap(), "what was there");
-    assert_error(chat.export_to(Format::Archive, std::path::Path::new("/")), "cannot write the export");
+    assert_error(chat.export_to(Format::Archive, Path::new("/")), "cannot write the export");
     let nowhere = place.folder.path().join("no/where");
     assert_error(chat.export_to(Format::Archive, &nowhere), "cannot write the export");
     assert_eq!(names(place.folder.path()), ["contexts", "out.jsonl"], "no leftovers");
@@ -328,4 +328,37 @@ fn any_role_can_be_imported_and_ids_increase() {
     assert!(all[1].id() > all[0].id());
     assert_eq!(all[1].role(), &Role::Other("function".into()));
     assert_eq!(text(&all[1]), "b");
+}
+
+#[test]
+fn messages_of_an_import_are_bounded_like_those_of_an_append() {
+    let (place, chat) = Place::with_messages(1);
+    let long = format!(r#"{{"role":"user","content":"{}"}}"#, "x".repeat(MESSAGE_BYTES_MAX + 4096));
+    let list = place.folder.path().join("list.json");
+    fs::write(&list, format!(r#"[{{"role":"user"}},{long}]"#)).unwrap();
+    let import =
+        |from: &Path| place.contexts.import(from, Some(&name("chat")), OnExisting::Replace, None).map(|_| ());
+    assert_error(import(&list), "message 2 is invalid");
+    let text = archive(&chat);
+    let message = text.lines().find(|line| line.starts_with(r#"{"kind":"message""#)).unwrap();
+    let file = place.folder.path().join("archive.jsonl");
+    fs::write(&file, text.replace(message, &format!(r#"{{"kind":"message","value":{long}}}"#))).unwrap();
+    assert_error(import(&file), "line 5 is invalid");
+    let folder = place.folder.path().join("folder");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("messages.json"), format!("[{long}]")).unwrap();
+    assert_error(import(&folder), "message 1 cannot be appended");
+    assert_eq!(texts(&place.open("chat")), ["m0"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn files_of_a_folder_are_plain() {
+    let place = Place::new();
+    let folder = place.folder.path().join("folder");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("messages.json"), "[]").unwrap();
+    std::os::unix::fs::symlink("/dev/zero", folder.join("state.json")).unwrap();
+    let imported = place.contexts.import(&folder, Some(&name("chat")), OnExisting::Fail, None);
+    assert_error(imported.map(|_| ()), "its `state.json` is invalid");
 }
