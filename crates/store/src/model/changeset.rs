@@ -1,7 +1,6 @@
 //! Changesets.
 
 use std::fmt;
-use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,12 +25,6 @@ pub struct NewChangeset {
     pub plan_states: Vec<State>,
     /// The epoch of the lease on the plan: the call is refused if the lease has changed hands.
     pub plan_epoch: Option<Epoch>,
-}
-
-/// Returns the start time of a plan's next changeset: later than that of the last one even if the
-/// clock went back, so that start times keep the order of starts.
-pub(crate) fn next_start(now: Time, last: Option<Time>) -> Time {
-    last.map_or(now, |last| now.max(last.plus(Duration::from_micros(1))))
 }
 
 /// The status of a changeset.

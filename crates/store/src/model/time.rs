@@ -33,6 +33,13 @@ impl Time {
         self.0
     }
 
+    /// Returns this time, or the first one after `last` if the clock went back: times of things that
+    /// are made one after the other keep their order.
+    #[must_use]
+    pub(crate) fn after(self, last: Option<Self>) -> Self {
+        last.map_or(self, |last| self.max(last.plus(Duration::from_micros(1))))
+    }
+
     /// Adds a duration.
     #[must_use]
     pub fn plus(self, duration: Duration) -> Self {

@@ -13,7 +13,6 @@ use super::entries::NO_ENTRIES;
 use super::{audit, leases, nodes, plans};
 use crate::audit::append::PendingRecord;
 use crate::limits::CANDIDATES_MAX;
-use crate::model::changeset::next_start;
 use crate::model::id::{only, range_of_prefix};
 use crate::model::lease::expiry;
 use crate::{
@@ -79,7 +78,7 @@ async fn start(transaction: &Transaction<'_>, new: &NewChangeset) -> EngineResul
     // then.
     let (held, last) = join(audit::lock_head(transaction, new.plan), last_start(transaction, new.plan)).await;
     held?;
-    let started_at = next_start(transaction.now, last?);
+    let started_at = transaction.now.after(last?);
     transaction
         .execute_one(
             "INSERT INTO changesets (id, plan, node, actor, status, digest, started_at, owner, epoch, expires_at)
@@ -104,9 +103,10 @@ async fn start(transaction: &Transaction<'_>, new: &NewChangeset) -> EngineResul
     Ok(Lease { resource: Resource::Changeset(new.id), owner: new.lease.owner.clone(), epoch, expires_at })
 }
 
-/// Returns the start time of a plan's last changeset.
+/// Returns the time of the last start or end of a plan's changesets.
 async fn last_start(transaction: &Transaction<'_>, plan: PlanId) -> EngineResult<Option<Time>> {
-    let sql = "SELECT max(started_at) FROM changesets WHERE plan = $1";
+    let sql = "SELECT greatest((SELECT max(started_at) FROM changesets WHERE plan = $1),
+                               (SELECT at FROM audit WHERE plan = $1 ORDER BY sequence DESC LIMIT 1))";
     columns::get(&transaction.one(sql, params![plan]).await?, 0)
 }
 

@@ -53,6 +53,8 @@ async fn create(transaction: &Transaction<'_>, new: &NewPlan) -> EngineResult<Pl
         return Err(Error::NameTaken { name: name.clone() }.into());
     }
     let roots = serde_json::to_value(&new.roots).expect("paths serialize as JSON");
+    let last = columns::get(&transaction.one("SELECT max(created_at) FROM plans", params![]).await?, 0)?;
+    let created_at = transaction.now.after(last);
     transaction
         .execute_one(
             "INSERT INTO plans (id, name, state, version, undo_of, roots, detail, created_by, created_at, changed_by, changed_at)
@@ -65,7 +67,7 @@ async fn create(transaction: &Transaction<'_>, new: &NewPlan) -> EngineResult<Pl
                 json_text(&roots)?,
                 json_text(&new.detail)?,
                 new.actor,
-                transaction.now
+                created_at
             ],
         )
         .await?;
@@ -75,7 +77,7 @@ async fn create(transaction: &Transaction<'_>, new: &NewPlan) -> EngineResult<Pl
     });
     let record =
         PendingRecord { plan: new.id, request: None, kind: "plan.created", actor: new.actor.as_str(), body };
-    audit::append(transaction, record).await?;
+    audit::append_at(transaction, created_at, record).await?;
     get(transaction, new.id).await
 }
 

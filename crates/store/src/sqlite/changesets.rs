@@ -10,7 +10,6 @@ use super::leases;
 use super::{nodes, plans};
 use crate::audit::append::PendingRecord;
 use crate::limits::CANDIDATES_MAX;
-use crate::model::changeset::next_start;
 use crate::model::id::{only, range_of_prefix};
 use crate::model::lease::expiry;
 use crate::{
@@ -73,10 +72,15 @@ fn start(connection: &Connection, now: Time, new: &NewChangeset) -> EngineResult
         return Err(Error::not_found("node of this plan", id).into());
     }
     let (epoch, expires_at) = (Epoch(1), expiry(now, new.lease.duration)?);
+    // After the start and the end of the changesets before it.
     let last = connection
-        .prepare_cached("SELECT max(started_at) FROM changesets WHERE plan = ?1")?
+        .prepare_cached(
+            "SELECT max(
+               coalesce((SELECT max(started_at) FROM changesets WHERE plan = ?1), 0),
+               coalesce((SELECT at FROM audit WHERE plan = ?1 ORDER BY sequence DESC LIMIT 1), 0))",
+        )?
         .query_row([new.plan], |row| row.get(0))?;
-    let started_at = next_start(now, last);
+    let started_at = now.after(Some(last));
     connection
         .prepare_cached(
             "INSERT INTO changesets (id, plan, node, actor, status, started_at, owner, epoch, expires_at)

@@ -57,6 +57,9 @@ fn create(connection: &Connection, now: Time, new: &NewPlan) -> EngineResult<Pla
         return Err(Error::NameTaken { name: name.clone() }.into());
     }
     let roots = serde_json::to_value(&new.roots).expect("paths serialize as JSON");
+    let last =
+        connection.prepare_cached("SELECT max(created_at) FROM plans")?.query_row([], |row| row.get(0))?;
+    let now = now.after(last);
     connection
         .prepare_cached(
             "INSERT INTO plans (id, name, state, version, undo_of, roots, detail, created_by, created_at, changed_by, changed_at)

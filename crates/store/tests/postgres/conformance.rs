@@ -54,12 +54,34 @@ fn concurrent_calls_are_linearizable() {
     figure("calls of eight clients that one order explains, PostgreSQL", calls);
 }
 
-#[test]
-fn changesets_stay_in_order_when_the_clock_goes_back() {
-    let Some(server) = server_or_skip("postgres-order") else { return };
+/// Runs a check on a server whose stored times are moved forward: its clock cannot be set back.
+fn with_times_ahead(name: &str, ahead: &str, check: impl FnOnce(&dyn Store, &dyn Fn())) {
+    let Some(server) = server_or_skip(name) else { return };
     let database = server.database();
     let store = open(server, &database);
-    // The server's clock cannot be set back, so the stored times are moved forward.
+    check(&store, &|| _ = server.sql(&database, ahead));
+}
+
+#[test]
+fn changesets_stay_in_order_when_the_clock_goes_back() {
     let ahead = "UPDATE agents.changesets SET started_at = started_at + interval '1 minute'";
-    store_conformance::changeset_order::check(&store, || _ = server.sql(&database, ahead));
+    with_times_ahead("postgres-order", ahead, |store, go_back| {
+        store_conformance::changeset_order::check(store, go_back);
+    });
+}
+
+#[test]
+fn changesets_start_after_the_last_record_when_the_clock_goes_back() {
+    let ahead = "UPDATE agents.audit SET at = at + interval '1 minute'";
+    with_times_ahead("postgres-order-of-ends", ahead, |store, go_back| {
+        store_conformance::changeset_order::check_ends(store, go_back);
+    });
+}
+
+#[test]
+fn plans_stay_in_order_when_the_clock_goes_back() {
+    let ahead = "UPDATE agents.plans SET created_at = created_at + interval '1 minute'";
+    with_times_ahead("postgres-order-of-plans", ahead, |store, go_back| {
+        store_conformance::changeset_order::check_plans(store, go_back);
+    });
 }

@@ -30,13 +30,28 @@ fn concurrent_calls_are_linearizable() {
     figure("calls of eight clients that one order explains, SQLite", calls);
 }
 
-#[test]
-fn changesets_stay_in_order_when_the_clock_goes_back() {
+/// Runs a check with a clock that goes back.
+fn with_clock(check: impl FnOnce(&dyn Store, &dyn Fn())) {
     let folder = scratch();
     let now = Arc::new(AtomicI64::new(1_000_000_000));
     let clock = Arc::clone(&now);
     let options = SqliteOptions::default().clock(move || Time::from_micros(clock.load(Ordering::SeqCst)));
     let store = options.open(&folder.path().join("state.db")).unwrap();
-    store_conformance::changeset_order::check(&store, || now.store(940_000_000, Ordering::SeqCst));
+    check(&store, &|| now.store(940_000_000, Ordering::SeqCst));
     assert_eq!(store::verify(&store, &[]).unwrap().findings, []);
+}
+
+#[test]
+fn changesets_stay_in_order_when_the_clock_goes_back() {
+    with_clock(|store, go_back| store_conformance::changeset_order::check(store, go_back));
+}
+
+#[test]
+fn changesets_start_after_others_ended_when_the_clock_goes_back() {
+    with_clock(|store, go_back| store_conformance::changeset_order::check_ends(store, go_back));
+}
+
+#[test]
+fn plans_stay_in_order_when_the_clock_goes_back() {
+    with_clock(|store, go_back| store_conformance::changeset_order::check_plans(store, go_back));
 }
