@@ -66,7 +66,7 @@ pub use contexts::{
 };
 pub use error::{Error, HintFor, errors};
 pub use error_data::ErrorData;
-pub use files::write_file;
+pub use files::{read_bounded, write_file};
 pub use filetx::ErrorKind as Kind;
 pub use invocation::{HOME_VARIABLE, Invocation};
 pub use plans::{

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
@@ -166,7 +166,7 @@ impl Command {
 impl Args {
     /// Parses the arguments of this process.
     pub(crate) fn parse_process() -> Result<Args, clap::Error> {
-        let mut matches = command().try_get_matches()?;
+        let mut matches = command().try_get_matches().map_err(with_export_formats)?;
         Args::from_arg_matches_mut(&mut matches)?.check()
     }
 
@@ -182,6 +182,17 @@ impl Args {
             _ => Ok(self),
         }
     }
+}
+
+/// Lists the formats of an export in the error for an unknown one.
+fn with_export_formats(mut error: clap::Error) -> clap::Error {
+    let is_format = matches!(error.get(ContextKind::InvalidArg),
+        Some(ContextValue::String(option)) if option.starts_with("--format"));
+    if is_format && std::env::args().any(|word| word == "export") {
+        let formats = ["archive", "json4", "openai", "markdown"].map(str::to_owned);
+        error.insert(ContextKind::ValidValue, ContextValue::Strings(formats.into()));
+    }
+    error
 }
 
 /// The command line, with the commands of `agents --help` in groups.

@@ -33,9 +33,13 @@ pub(crate) enum Error {
     StdinTooLong { limit_bytes: u64 },
     #[error("standard input is not UTF-8 text")]
     StdinNotUtf8,
+    #[error("`{}` is not a text file", path.display())]
+    FileNotUtf8 { path: PathBuf },
     /// Arguments that do not go together.
     #[error("{reason}")]
     Usage { reason: &'static str },
+    #[error("not a terminal: no editor was started")]
+    NoTerminal,
     #[error("cannot start the editor `{editor}`")]
     StartEditor { editor: String, source: io::Error },
     #[error("the editor `{editor}` ended with {status}; nothing was changed")]
@@ -122,6 +126,7 @@ impl Error {
                 hinted(own("temporary-folder"), "set TMPDIR to a writable folder")
             }
             Error::File { .. } => own("io"),
+            Error::FileNotUtf8 { .. } => own("not-utf8"),
             Error::StartChild { .. } | Error::EndChild { .. } | Error::Child { .. } => own("child"),
             Error::KillMissed { .. } => {
                 hinted(own("inconclusive"), "agents demo  # try again; the machine may be busy")
@@ -133,7 +138,7 @@ impl Error {
                 let problem = Problem::new(Kind::Usage, "usage", self);
                 hinted(problem, "agents config set KEY VALUE\nagents config set KEY=VALUE…")
             }
-            Error::StartEditor { .. } | Error::Editor { .. } => {
+            Error::StartEditor { .. } | Error::Editor { .. } | Error::NoTerminal => {
                 let hint = "set VISUAL or EDITOR to an editor, or use agents config set";
                 hinted(own("editor"), hint)
             }

@@ -1,18 +1,40 @@
-//! Values from standard input: from a pipe, or typed at a prompt.
+//! Input of a command: files, and standard input from a pipe or typed at a prompt. All of it has a
+//! limit.
 
+use std::fs::File;
 use std::io::{self, BufRead, IsTerminal, Read, Write};
+use std::path::Path;
 
-use api::Key;
+use api::{Key, read_bounded};
 
 use crate::error::{Error, Result};
 
 /// Limit of a value.
 const VALUE_BYTES_MAX: u64 = 1024 * 1024;
+/// Limit of a file, and of standard input as a whole.
+const INPUT_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// Reads a file, or standard input for `-`.
+pub(crate) fn read(file: &Path) -> Result<Vec<u8>> {
+    if file.as_os_str() == "-" {
+        return piped(io::stdin(), INPUT_BYTES_MAX);
+    }
+    let read = File::open(file).and_then(|opened| read_bounded(opened, INPUT_BYTES_MAX));
+    read.map_err(|source| Error::File { act: "read", path: file.to_owned(), source })
+}
+
+/// Reads a file of text, or standard input for `-`.
+pub(crate) fn read_text(file: &Path) -> Result<String> {
+    String::from_utf8(read(file)?).map_err(|_| match file.as_os_str() == "-" {
+        true => Error::StdinNotUtf8,
+        false => Error::FileNotUtf8 { path: file.to_owned() },
+    })
+}
 
 /// Reads the value of a key: a whole pipe without its last line break, or a line typed without echo.
 pub(crate) fn value(key: &Key) -> Result<String> {
     let stdin = io::stdin().lock();
-    let bytes = if stdin.is_terminal() { typed(stdin, key)? } else { piped(stdin)? };
+    let bytes = if stdin.is_terminal() { typed(stdin, key)? } else { piped(stdin, VALUE_BYTES_MAX)? };
     if bytes.len() as u64 > VALUE_BYTES_MAX {
         return Err(Error::StdinTooLong { limit_bytes: VALUE_BYTES_MAX });
     }
@@ -22,11 +44,11 @@ pub(crate) fn value(key: &Key) -> Result<String> {
     Ok(text)
 }
 
-fn piped(stdin: impl Read) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let read = stdin.take(VALUE_BYTES_MAX + 1).read_to_end(&mut bytes);
-    read.map_err(|source| Error::Stdin { source })?;
-    Ok(bytes)
+fn piped(stdin: impl Read, limit_bytes: u64) -> Result<Vec<u8>> {
+    read_bounded(stdin, limit_bytes).map_err(|source| match source.kind() {
+        io::ErrorKind::FileTooLarge => Error::StdinTooLong { limit_bytes },
+        _ => Error::Stdin { source },
+    })
 }
 
 fn typed(stdin: impl BufRead, key: &Key) -> Result<Vec<u8>> {

@@ -17,6 +17,7 @@ mod session;
 mod stream;
 mod style;
 mod table;
+mod time;
 mod usage;
 
 use std::process::ExitCode;

@@ -209,6 +209,22 @@ pub enum Error {
         /// The plan that it undoes.
         by: PlanId,
     },
+    /// An undo of the plan is being applied.
+    #[error("plan {plan} cannot be removed: plan {by} is undoing it")]
+    BeingUndone {
+        /// The plan.
+        plan: PlanId,
+        /// The undo.
+        by: PlanId,
+    },
+    /// An undo that was interrupted cannot be applied later. No file was changed.
+    #[error("plan {plan} is an undo of plan {of} that did not finish; no file was changed")]
+    UnfinishedUndo {
+        /// The undo.
+        plan: PlanId,
+        /// The plan that it undoes.
+        of: PlanId,
+    },
     /// The changes of some actors cannot be undone, because others changed the same lines or built
     /// on them. No file was changed.
     #[error(
@@ -330,6 +346,8 @@ impl Error {
             Self::Conflicts { .. } => (ErrorKind::Conflict, "conflicts"),
             Self::DependentChanges { .. } => (ErrorKind::Conflict, "dependent-changes"),
             Self::HasDependents { .. } => (ErrorKind::Conflict, "has-dependents"),
+            Self::BeingUndone { .. } => (ErrorKind::Conflict, "being-undone"),
+            Self::UnfinishedUndo { .. } => (ErrorKind::Conflict, "unfinished-undo"),
             Self::Drifted { .. } => (ErrorKind::Conflict, "drifted"),
             Self::ModifiedSinceApply { .. } => (ErrorKind::Conflict, "modified-since-apply"),
             Self::OtherMachine { .. } => (ErrorKind::Conflict, "other-machine"),
@@ -467,6 +485,8 @@ mod tests {
             Error::BadPattern { pattern: "[".into(), reason: "unclosed character class".into() },
             Error::Conflicts { plan, conflicts: Vec::new() },
             Error::HasDependents { plan, by: plan },
+            Error::BeingUndone { plan, by: plan },
+            Error::UnfinishedUndo { plan, of: plan },
             Error::DependentChanges {
                 plan,
                 path: path(),

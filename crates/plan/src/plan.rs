@@ -97,10 +97,19 @@ impl Plan {
 }
 
 impl Plan {
-    /// Returns whether the plan is queued or running and changed within the last day: a process may
-    /// be about to start a changeset in it.
+    /// Returns whether the plan is queued, running or an undo that was not applied yet, and changed
+    /// within the last day: a process may be about to start a changeset in it, or to apply it.
     pub fn is_recent(&self) -> bool {
-        matches!(self.state, State::Queued | State::Running) && self.changed_at.plus(GRACE) > Time::now()
+        let may_continue = matches!(self.state, State::Queued | State::Running) || self.is_unfinished_undo();
+        may_continue && self.changed_at.plus(GRACE) > Time::now()
+    }
+
+    /// Returns whether the plan is an undo that has changed no file. It holds no work: the same undo
+    /// can be made again.
+    pub fn is_unfinished_undo(&self) -> bool {
+        let is_undo = matches!(self.purpose, Purpose::Undo { .. });
+        let is_settled = matches!(self.state, State::Applying | State::Applied | State::Undone);
+        is_undo && !is_settled && !self.detail.extra.contains_key(crate::apply::intent::EVENTS)
     }
 
     /// Returns whether an undo of the plan is in progress, or its result is not recorded in the

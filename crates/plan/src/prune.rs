@@ -31,7 +31,7 @@ pub enum Force {
 
 impl Plans {
     /// Removes all finished plans: applied, undone, or without recorded changes and unchanged for a
-    /// day. A dry run decides the same and removes nothing. Garbage collection of contents is
+    /// day. An undo that changed no file has no changes of actors. A dry run decides the same and removes nothing. Garbage collection of contents is
     /// separate.
     ///
     /// Keeps plans that run, and plans that another process changes concurrently. Calls
@@ -65,6 +65,7 @@ impl Plans {
                 Err(
                     Error::Unapplied { .. }
                     | Error::HasDependents { .. }
+                    | Error::BeingUndone { .. }
                     | Error::Store(store::Error::Conflict { .. }),
                 ) => report.kept.push(plan),
                 Err(error) => return Err(error.into()),
@@ -76,8 +77,8 @@ impl Plans {
         Ok(report)
     }
 
-    /// Removes one plan. A plan that is *applying* is never removed, nor a partial undo while the
-    /// plan that it undoes exists. A plan with unapplied work is removed only by force.
+    /// Removes one plan. A plan that is *applying* is never removed, nor a plan while an undo of it
+    /// is *applying*, nor a partial undo while the plan that it undoes exists. A plan with unapplied work is removed only by force.
     pub fn remove(&self, plan: &Plan, force: Force, actor: &Actor) -> Result<()> {
         self.remove_stored(&self.removal(plan, force, &BTreeSet::new(), actor)?)
     }
@@ -98,9 +99,13 @@ impl Plans {
         let changesets = self.changesets(plan.id)?;
         let work = self.count_work(&changesets)?;
         let is_finished = matches!(plan.state, State::Applied | State::Undone)
+            || plan.is_unfinished_undo()
             || work == 0 && plan.state != State::Applying;
         if !is_finished && (force == Force::No || plan.state == State::Applying) {
             return Err(Error::Unapplied { plan: plan.id, state: plan.state, changesets: work });
+        }
+        if let Some(by) = self.undo_in_progress(plan)? {
+            return Err(Error::BeingUndone { plan: plan.id, by });
         }
         if let Some(by) = self.dependent_of(plan, removed)? {
             return Err(Error::HasDependents { plan: plan.id, by });

@@ -1,18 +1,20 @@
 //! The audit trail: query, verify, checkpoint.
 
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 use store::{AuditQuery, AuditRecord, AuditReport, Head, PlanId, Time};
 
-use crate::plans::open;
+use crate::files::{open, read_bounded};
 use crate::problem::text;
 use crate::{Error, Plans};
 
 /// Default checkpoint file, below the home folder.
 const CHECKPOINT: &str = "audit.checkpoint";
+/// Maximum size of a checkpoint: about a million chains.
+const CHECKPOINT_BYTES_MAX: u64 = 256 << 20;
 
 /// A checkpoint that was written.
 #[derive(Clone, PartialEq, Eq, JsonSchema, Serialize, Debug)]
@@ -28,12 +30,12 @@ impl Plans {
     pub fn audit(
         &self,
         plan: Option<PlanId>,
-        since: Option<&str>,
-    ) -> Result<impl Iterator<Item = Result<AuditRecord, Error>>, Error> {
-        let since = since.map(str::parse::<Time>).transpose().map_err(plan::Error::from)?;
+        since: Option<Timestamp>,
+    ) -> impl Iterator<Item = Result<AuditRecord, Error>> {
+        let since = since.map(|time| Time::from_micros(time.as_microsecond()));
         let query = AuditQuery { plan, since, ..AuditQuery::default() };
         let records = store::export(self.inner.store().as_ref(), query);
-        Ok(records.map(|record| record.map_err(|error| plan::Error::from(error).into())))
+        records.map(|record| record.map_err(|error| plan::Error::from(error).into()))
     }
 
     /// Verifies every chain and compares it with checkpoints. Default: the last one in the home folder.
@@ -68,11 +70,10 @@ impl Plans {
 }
 
 fn read_heads(file: &Path) -> Result<Vec<Head>, Error> {
-    let mut heads = Vec::new();
-    for (number, line) in (1..).zip(BufReader::new(open(file)?).lines()) {
-        let bad = || Error::BadCheckpoint { path: file.to_owned(), line: number };
-        let line = line.map_err(|_| bad())?;
-        heads.push(serde_json::from_str(&line).map_err(|_| bad())?);
-    }
-    Ok(heads)
+    let failed = |source| Error::File { action: "read", path: file.to_owned(), source };
+    let bytes = read_bounded(open(file)?, CHECKPOINT_BYTES_MAX).map_err(failed)?;
+    let bad = |line| Error::BadCheckpoint { path: file.to_owned(), line };
+    let lines = (1..).zip(bytes.strip_suffix(b"\n").unwrap_or(&bytes).split(|byte| *byte == b'\n'));
+    let lines = lines.filter(|_| !bytes.is_empty());
+    lines.map(|(number, line)| serde_json::from_slice(line).map_err(|_| bad(number))).collect()
 }

@@ -15,7 +15,7 @@ use plan::{
 use store::limits::CHUNK_BYTES;
 use store::{Store, read_blob};
 
-use crate::plans::open;
+use crate::files::open;
 use crate::plans::report::{ChangesetDetail, Closed, RecordedEntry};
 use crate::plans::root_path::{Below, below};
 use crate::{Error, Plans};

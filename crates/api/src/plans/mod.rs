@@ -27,6 +27,7 @@ pub use review::{Difference, Resolution};
 pub use store::{ChangeEntry, Changeset, Operation, PathBytes};
 
 use crate::admin::stores::StoreLocation;
+use crate::files::open;
 use crate::{Agents, Error, Kind, Problem, RunSettings, Wait};
 
 /// Similarity from which a name is suggested, 0 to 1.
@@ -254,11 +255,6 @@ impl Plans {
         let mut reader = open(&self.agents.absolute(file))?;
         Ok(plan::ContentInput::from_reader(self.inner.store().as_ref(), mode, &mut reader)?)
     }
-}
-
-/// Opens a file of the caller.
-pub(crate) fn open(path: &Path) -> Result<std::fs::File, Error> {
-    std::fs::File::open(path).map_err(|source| Error::File { action: "read", path: path.to_owned(), source })
 }
 
 /// Parses the name of an actor.

@@ -2,7 +2,6 @@
 //! folder.
 
 use std::fs::File;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use executor::rpc::{
@@ -11,14 +10,13 @@ use executor::rpc::{
 };
 use serde::de::DeserializeOwned;
 
+use crate::files::{STREAM_BYTES_MAX, read_bounded};
 use crate::invocation::is_same;
 use crate::{
     ContextName, Draft, Edit, Error, HOME_VARIABLE, Invocation, Key, Lookup, NewEntry, RecordedEntry, Reveal,
     Revision, SaveSummary,
 };
 
-/// The longest content from a stream, which has no length in advance.
-const STREAM_BYTES_MAX: u64 = 256 << 20;
 /// Folders between a socket and its home: `runs`, and that of the plan.
 const HOME_ABOVE: usize = 3;
 
@@ -124,12 +122,7 @@ impl RunClient {
         if found.is_file() {
             return Ok(RequestBody::File { file, bytes: found.len(), path });
         }
-        let mut bytes = Vec::new();
-        file.take(STREAM_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
-        if bytes.len() as u64 > STREAM_BYTES_MAX {
-            return Err(failed(io::ErrorKind::FileTooLarge.into()));
-        }
-        Ok(RequestBody::Bytes(bytes))
+        Ok(RequestBody::Bytes(read_bounded(file, STREAM_BYTES_MAX).map_err(failed)?))
     }
 
     fn absolute(&self, path: &Path) -> PathBuf {

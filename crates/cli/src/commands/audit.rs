@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use api::errors::PlanId;
 use api::{AuditRecord, AuditReport, Checkpointed, Finding, PlanSelector, Plans};
 use clap::Subcommand;
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -16,6 +17,7 @@ use crate::display;
 use crate::error::{Error, Exit, Result};
 use crate::output::{Answer, Output};
 use crate::session::Session;
+use crate::time;
 
 /// Verify who did what
 ///
@@ -49,7 +51,7 @@ struct Select {
     /// Select the records of this plan; name a removed plan by its full id
     #[arg(long, value_name = "PLAN")]
     plan: Option<PlanSelector>,
-    /// Select records from this time on, such as 2026-01-31T09:30:00Z
+    /// Select records from this time on, such as 2026-01-31, 2026-01-31T09:30:00Z or 1h (ago)
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
 }
@@ -93,6 +95,11 @@ struct Log {
 }
 
 impl Select {
+    /// The time of the first record.
+    fn since(&self) -> Result<Option<Timestamp>> {
+        self.since.as_deref().map(time::parse).transpose()
+    }
+
     /// The id of the selected plan.
     fn plan(&self, plans: &Plans, output: &mut Output) -> Result<Option<PlanId>> {
         Ok(match self.plan.as_ref().map(|plan| (plan, plan.to_string().parse())) {
@@ -129,7 +136,7 @@ pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
 fn log(args: &LogArgs, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let mut records = Vec::new();
     let plan = args.select.plan(plans, output)?;
-    for record in plans.audit(plan, args.select.since.as_deref())? {
+    for record in plans.audit(plan, args.select.since()?) {
         let record = record?;
         let paint = output.paint();
         output.print(format!(
@@ -169,7 +176,7 @@ fn verify(args: &VerifyArgs, plans: &Plans, output: &mut Output) -> Result<Answe
 
 fn export(args: &ExportArgs, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let plan = args.select.plan(plans, output)?;
-    for record in plans.audit(plan, args.select.since.as_deref())? {
+    for record in plans.audit(plan, args.select.since()?) {
         let line = serde_json::to_string(&record?).expect("a record is made of text and numbers");
         writeln!(output.bytes(), "{line}").map_err(|source| Error::Print { source })?;
     }

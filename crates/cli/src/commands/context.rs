@@ -16,7 +16,7 @@ mod search;
 mod show;
 mod verify;
 
-use std::io::{self, Read};
+use std::path::Path;
 
 use api::{ContextDocument, ContextInfo, ExportReport, Revision, RunClient, SaveSummary};
 use clap::Subcommand;
@@ -24,12 +24,10 @@ use serde_json::Value;
 
 use super::schema::{Entry, of};
 use crate::args::GlobalArgs;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::input;
 use crate::output::{Answer, Output};
 use crate::session::Session;
-
-/// Maximum input in bytes.
-const INPUT_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 /// Keep conversations
 ///
@@ -191,16 +189,5 @@ fn warn_of_change(change: &SaveSummary, output: &mut Output) {
 
 /// Returns the text, or standard input for `-`.
 fn given(text: &str) -> Result<String> {
-    if text == "-" { from_stdin() } else { Ok(text.to_owned()) }
-}
-
-/// Reads all of standard input.
-fn from_stdin() -> Result<String> {
-    let mut bytes = Vec::new();
-    let read = io::stdin().take(INPUT_BYTES_MAX + 1).read_to_end(&mut bytes);
-    read.map_err(|source| Error::Stdin { source })?;
-    if bytes.len() as u64 > INPUT_BYTES_MAX {
-        return Err(Error::StdinTooLong { limit_bytes: INPUT_BYTES_MAX });
-    }
-    String::from_utf8(bytes).map_err(|_| Error::StdinNotUtf8)
+    if text == "-" { input::read_text(Path::new("-")) } else { Ok(text.to_owned()) }
 }

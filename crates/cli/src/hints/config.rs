@@ -14,6 +14,13 @@ pub(super) fn hint(error: &E) -> Option<String> {
             None => corrected_command(key, suggestion)
                 .unwrap_or_else(|| format!("agents config explain {suggestion}")),
         },
+        // A text that begins like a list or a table: quoted, it is a string.
+        E::WrongType { key, actual, origin: None, .. } if key.section() == "x" => {
+            format!(
+                "agents config set {key} {}  # as a string",
+                quoted(&Value::String(actual.clone()).to_toml())
+            )
+        }
         // A section cannot be explained or set.
         E::WrongType { key, origin, .. } if key.names().len() == 1 => edit(file_scope(origin)),
         E::WrongType { key, origin, .. } | E::OutOfRange { key, origin, .. } => {

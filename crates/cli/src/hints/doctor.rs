@@ -16,6 +16,7 @@ pub(crate) fn remedy(remedy: &Remedy) -> String {
         Remedy::CloseChangeset(id) => {
             format!("agents changeset seal {id}\nagents changeset abandon {id}")
         }
+        Remedy::PrunePlan(id) => format!("agents plan prune {id}"),
         Remedy::ShowPlan(id) => format!("agents plan show {id}"),
         Remedy::RestrictPermissions(folder) => format!("chmod 700 {}", folder.display()),
         Remedy::MoveAway => "move the file away".to_owned(),

@@ -47,6 +47,8 @@ pub(super) fn hint(error: &E) -> Option<String> {
             format!("agents plan undo {plan} --path GLOB  # the other files; or undo the later plans first")
         }
         E::HasDependents { by, .. } => format!("agents plan prune {by}  # first"),
+        E::BeingUndone { by, .. } => format!("agents plan show {by}  # wait for it, or finish it: agents doctor --fix"),
+        E::UnfinishedUndo { plan, of } => format!("agents plan undo {of}\nagents plan prune {plan}"),
         E::DependentChanges { plan, actors, others, .. } => {
             let option = |actor: &Actor| format!(" --actor {actor}");
             let all: String = actors.iter().chain(&**others).map(option).collect();

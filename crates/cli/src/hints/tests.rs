@@ -203,6 +203,8 @@ fn plans() {
     check_hinted(P::Conflicts { plan: id(), conflicts: Vec::new() }, Kind::Conflict, "conflicts");
     check_hinted(P::Unapplied { plan: id(), state, changesets: 1 }, Kind::Conflict, "unapplied");
     check_hinted(P::HasDependents { plan: id(), by: id() }, Kind::Conflict, "has-dependents");
+    check_hinted(P::BeingUndone { plan: id(), by: id() }, Kind::Conflict, "being-undone");
+    check_hinted(P::UnfinishedUndo { plan: id(), of: id() }, Kind::Conflict, "unfinished-undo");
     let one = || [plan::Actor::parse("one").unwrap()].into();
     let entangled = P::DependentChanges { plan: id(), path: text(), actors: one(), others: one() };
     check_hinted(entangled, Kind::Conflict, "dependent-changes");

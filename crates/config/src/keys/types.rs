@@ -84,7 +84,12 @@ impl Type {
                 Ok(Value::List(parts.map(|part| element.read_text(part)).collect::<Result<_, _>>()?))
             }
             Self::Table => self.read_toml(&toml(text).ok_or(ValueError::Type)?),
-            Self::Any => Ok(toml(text).unwrap_or_else(|| Value::String(text.to_owned()))),
+            // A text that begins like a list, a table or a quoted string must be one.
+            Self::Any => match toml(text) {
+                Some(value) => Ok(value),
+                None if text.trim_start().starts_with(['[', '{', '"']) => Err(ValueError::Type),
+                None => Ok(Value::String(text.to_owned())),
+            },
         }
     }
 
@@ -268,6 +273,11 @@ mod tests {
         check("path", "a\0", Err(ValueError::Range));
         check("choice", "two", Ok("\"two\""));
         check("choice", "Two", Err(ValueError::Range));
+        check("any", "[1", Err(ValueError::Type));
+        check("any", "{a = 1", Err(ValueError::Type));
+        check("any", "\"a", Err(ValueError::Type));
+        check("any", "'[1'", Ok("\"[1\""));
+        check("any", "a [1", Ok("\"a [1\""));
         check("list", "1, 2,3", Ok("[1, 2, 3]"));
         check("list", "[1, 2]", Ok("[1, 2]"));
         check("list", "", Ok("[]"));

@@ -5,16 +5,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{Actor, ChangesetId, PlanId};
 
+use crate::apply::drift::{Target, Targets};
 use crate::apply::ledger::{Carried, LedgerEvent};
 use crate::{Content, Detail, Error, Machine, PathKey, Plan, Result, State};
 
 // The names under which these are stored.
 const INTENT: &str = "apply";
-const EVENTS: &str = "landed";
+pub(crate) const EVENTS: &str = "landed";
 pub(crate) const UNDOING: &str = "undoing";
 const REVERTS: &str = "takes";
 const REVERTS_AT: &str = "takes_at";
 const UNCHANGED: &str = "unchanged";
+const UNCHANGED_LOG: &str = "unchanged_log";
 
 /// An apply in progress.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,16 +49,14 @@ pub(crate) struct Reverts {
     pub changesets: Vec<ChangesetId>,
     /// Single paths at which it reverts other changesets.
     pub overrides: Vec<Carried>,
-    /// Paths whose content stays, because other actors made the same changes.
-    pub unchanged: Vec<Unchanged>,
 }
 
 /// A path that holds the same content without the reverted changes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Unchanged {
+#[derive(Deserialize)]
+struct Unchanged {
     #[serde(flatten)]
-    pub key: PathKey,
-    pub content: Option<Content>,
+    key: PathKey,
+    content: Option<Content>,
 }
 
 /// Formats the id of a file transaction.
@@ -84,8 +84,15 @@ pub(crate) fn reverts(plan: &Plan) -> Result<Reverts> {
     Ok(Reverts {
         changesets: read(plan, REVERTS)?.unwrap_or_default(),
         overrides: read(plan, REVERTS_AT)?.unwrap_or_default(),
-        unchanged: read(plan, UNCHANGED)?.unwrap_or_default(),
     })
+}
+
+/// Reads the paths whose content stays in an undo, because other actors made the same changes: a
+/// target log, and those in the detail, where earlier programs listed them.
+pub(crate) fn unchanged(plan: &Plan) -> Result<(Option<ChangesetId>, Targets)> {
+    let listed: Vec<Unchanged> = read(plan, UNCHANGED)?.unwrap_or_default();
+    let target = |Unchanged { key, content }: Unchanged| (key, Target::unchanged(content));
+    Ok((read(plan, UNCHANGED_LOG)?, listed.into_iter().map(target).collect()))
 }
 
 fn read<T: for<'de> Deserialize<'de>>(plan: &Plan, field: &str) -> Result<Option<T>> {
@@ -136,12 +143,12 @@ pub(crate) fn with_undoing(detail: Detail, undoing: &[PlanId]) -> Detail {
     detail
 }
 
-/// Returns the detail of a new undo.
-pub(crate) fn undo_detail(reverts: &Reverts) -> Detail {
+/// Returns the detail of a new undo. `unchanged` is the log of the paths whose content stays.
+pub(crate) fn undo_detail(reverts: &Reverts, unchanged: Option<ChangesetId>) -> Detail {
     let mut detail = Detail::default();
     put(&mut detail, REVERTS, &reverts.changesets);
     put(&mut detail, REVERTS_AT, &reverts.overrides);
-    put(&mut detail, UNCHANGED, &reverts.unchanged);
+    detail.extra.extend(unchanged.map(|log| (UNCHANGED_LOG.to_owned(), json(&log))));
     detail
 }
 

@@ -81,8 +81,21 @@ impl Plans {
     ///
     /// A failure changes no files, unless it is [`Error::ApplyIncomplete`]: then the plan stays
     /// *applying*, and the next call that names it or its roots finishes it.
+    ///
+    /// An undo is applied by [`undo`](Self::undo) alone: one that was interrupted is refused.
     #[track_caller]
     pub fn apply(&self, host: &Host, plan: &Plan, request: &ApplyRequest) -> Result<Report> {
+        match plan.purpose {
+            Purpose::Undo { of } if plan.is_unfinished_undo() => {
+                Err(Error::UnfinishedUndo { plan: plan.id, of })
+            }
+            _ => self.apply_any(host, plan, request),
+        }
+    }
+
+    /// Applies a plan of any purpose.
+    #[track_caller]
+    pub(crate) fn apply_any(&self, host: &Host, plan: &Plan, request: &ApplyRequest) -> Result<Report> {
         let _span = tracing::info_span!("plan", id = %plan.id, doing = "apply").entered();
         self.check_untampered(plan.id)?;
         if request.dry_run {
@@ -109,7 +122,7 @@ impl Plans {
         let deltas = self.deltas(plan.id, &Selection::default())?;
         let mut subsets = Subsets::new(&deltas, request.strategy, store);
         let ledger = self.ledger(plan)?;
-        let set = apply_set(plan, request, &ledger, &mut subsets);
+        let set = apply_set(plan, request, &ledger, self.unchanged_targets(plan)?, &mut subsets);
         let checked =
             set.and_then(|mut set| Ok((self.check_targets(plan, request, &mut set, &mut tx)?, set)));
         let (checked, set) = match checked {
@@ -206,7 +219,7 @@ impl Plans {
         let deltas = self.deltas(plan.id, &Selection::default())?;
         let mut subsets = Subsets::new(&deltas, request.strategy, self.store().as_ref());
         let mut ledger = self.ledger(plan)?;
-        let mut set = apply_set(plan, request, &ledger, &mut subsets)?;
+        let mut set = apply_set(plan, request, &ledger, self.unchanged_targets(plan)?, &mut subsets)?;
         let mut reader = plan.roots.iter().map(|root| host.snapshot(root)).collect::<Result<Vec<_>>>()?;
         let checked = self.check_targets(plan, request, &mut set, &mut reader)?;
         let outcome = success(plan.purpose);

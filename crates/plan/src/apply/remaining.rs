@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
 
 use crate::apply::drift::{Drift, Target, Targets};
-use crate::apply::intent::{Unchanged, reverts};
 use crate::apply::ledger::{Carried, Ledger, LedgerPath};
 use crate::blob_source::UnstoredBlobs;
 use crate::merge::content::merge;
@@ -50,11 +49,13 @@ pub(crate) struct ApplySet {
     pub carried: Vec<Carried>,
 }
 
-/// Collects the selected changes of a plan. Conflicts are an error, and so is an empty set.
+/// Collects the selected changes of a plan; `unchanged` are the paths that it leaves as they are.
+/// Conflicts are an error, and so is an empty set.
 pub(crate) fn apply_set(
     plan: &Plan,
     request: &ApplyRequest,
     ledger: &Ledger,
+    unchanged: Targets,
     subsets: &mut Subsets<'_>,
 ) -> Result<ApplySet> {
     let query = RemainingQuery::new(&request.selection, ledger, subsets)?;
@@ -66,9 +67,6 @@ pub(crate) fn apply_set(
         return Err(Error::Drifted { plan: plan.id, drifts: remaining.drifts, is_merging: true });
     }
     let Remaining { targets, unstored, carried, .. } = remaining;
-    let unchanged = reverts(plan)?.unchanged.into_iter();
-    let unchanged: Targets =
-        unchanged.map(|Unchanged { key, content }| (key, Target::unchanged(content))).collect();
     if targets.is_empty() && unchanged.is_empty() {
         return Err(Error::NothingToDo { plan: plan.id, action: "apply" });
     }

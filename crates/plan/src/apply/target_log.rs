@@ -11,9 +11,10 @@ use store::{
 };
 
 use crate::apply::drift::{Target, Targets};
+use crate::apply::intent::unchanged;
 use crate::blob_source::UnstoredBlobs;
 use crate::record::TARGET_LOG;
-use crate::{ContentInput, PathKey, Plan, Plans, Result, Selection, State, Strategy, retry};
+use crate::{ContentInput, PathKey, Plan, Plans, Result, Selection, Strategy, retry};
 
 /// The reason of a complete target log. Stored: it does not change.
 const REASON: &str = "what an apply changes, written down before it begins";
@@ -42,7 +43,17 @@ impl Plans {
         Ok((entries.into_iter().map(target).collect(), UnstoredBlobs::default()))
     }
 
-    /// Logs the targets of an apply. The plan is *applying*, so no other changeset of it is open.
+    /// Reads the paths that an undo leaves as they are.
+    pub(crate) fn unchanged_targets(&self, plan: &Plan) -> Result<Targets> {
+        let (log, mut targets) = unchanged(plan)?;
+        if log.is_some() {
+            targets.extend(self.logged_targets(plan, log)?.0);
+        }
+        Ok(targets)
+    }
+
+    /// Logs targets of a plan, in its present state. When an apply logs them, the plan is
+    /// *applying*, so no other changeset of it is open.
     pub(crate) fn log_targets(
         &self,
         plan: &Plan,
@@ -59,7 +70,7 @@ impl Plans {
             actor: actor.clone(),
             // A recovery may take it over at once.
             lease: LeaseRequest { owner: self.owner().clone(), duration: Duration::ZERO },
-            plan_states: vec![State::Applying.stored()],
+            plan_states: vec![plan.state.stored()],
             plan_epoch: None,
         };
         let lease = retry(|| store.start_changeset(&new))?;

@@ -99,6 +99,15 @@ pub struct ChangesetDelta {
     pub changes: BTreeMap<PathKey, FinalChange>,
 }
 
+impl ChangesetDelta {
+    /// Moves the times of changes to the start of their changeset, if the clock went back after it:
+    /// starts keep their order.
+    pub(crate) fn not_before(mut self, start: Time) -> Self {
+        self.changes.values_mut().for_each(|change| change.at = change.at.max(start));
+        self
+    }
+}
+
 /// Folds the entries of one changeset, in the order of their sequence numbers.
 pub fn fold<'a>(
     attribution: Attribution,

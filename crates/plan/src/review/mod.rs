@@ -33,7 +33,8 @@ impl Plans {
                 let builds_on = order.builds_on(&changeset).to_vec();
                 let entries = self.closed_entries(&changeset)?;
                 let author = Attribution { actor: changeset.actor, changeset: changeset.id };
-                deltas.push(ChangesetDelta { builds_on, ..fold(author, &entries) });
+                let delta = fold(author, &entries).not_before(changeset.started_at);
+                deltas.push(ChangesetDelta { builds_on, ..delta });
             }
         }
         Ok(deltas)

@@ -86,6 +86,16 @@ impl Plans {
         })
     }
 
+    /// Returns an undo of a plan that is *applying*.
+    pub(crate) fn undo_in_progress(&self, plan: &Plan) -> Result<Option<PlanId>> {
+        for undo in undoing(plan)? {
+            if self.try_get(undo)?.is_some_and(|undo| undo.state == State::Applying) {
+                return Ok(Some(undo));
+            }
+        }
+        Ok(None)
+    }
+
     /// Returns a plan whose ledger needs the events of an undo. Plans in `removed` do not count.
     pub(crate) fn dependent_of(&self, undo: &Plan, removed: &BTreeSet<PlanId>) -> Result<Option<PlanId>> {
         for Link { plan, .. } in self.undo_chain(undo)? {

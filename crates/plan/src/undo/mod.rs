@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use store::{Actor, AuditQuery, Content, NewPlan, PathBytes, PlanId, Store, Time, export};
+use store::{Actor, AuditQuery, ChangesetId, Content, NewPlan, PathBytes, PlanId, Store, Time, export};
 
 use crate::apply::drift::{Drift, RootReader, Target, Targets, check, file_error, holds, locate};
-use crate::apply::intent::{Reverts, Unchanged, reverts, undo_detail};
+use crate::apply::intent::{Reverts, undo_detail};
 use crate::apply::ledger::{Carried, Ledger, LedgerPath};
 use crate::apply::report::join_renames;
 use crate::apply::unchanged_files;
@@ -27,6 +27,10 @@ use crate::{
 
 /// Entries in one record.
 const ENTRIES_MAX: usize = 1000;
+/// Plans that are asked for a change when the times do not tell.
+const CANDIDATES_MAX: usize = 100;
+
+type LedgerPaths = BTreeMap<PathKey, LedgerPath>;
 
 /// A request to undo a plan.
 #[derive(Clone, Debug)]
@@ -127,7 +131,7 @@ impl Plans {
         }
         // Includes paths that a person has reverted: the plan is undone there as well.
         let undo = self.record_undo(&plan, &inverse, &request.actor)?;
-        match self.apply(host, &undo, &ApplyRequest::by(&request.actor)) {
+        match self.apply_any(host, &undo, &ApplyRequest::by(&request.actor)) {
             Ok(mut report) => {
                 report.recovered.splice(0..0, recovered);
                 // Name the authors of the reverted changes, not the actor who undid them.
@@ -221,11 +225,8 @@ impl Plans {
             let reverted = path.changesets.difference(&rest).copied().collect();
             inverse.reverted.insert((*key).clone(), reverted);
         }
-        for Unchanged { key, content } in reverts(plan)?.unchanged {
-            if selected_paths.contains(&key) {
-                inverse.unchanged.insert(key, Target::unchanged(content));
-            }
-        }
+        let unchanged = self.unchanged_targets(plan)?.into_iter();
+        inverse.unchanged.extend(unchanged.filter(|(key, _)| selected_paths.contains(key)));
         let renamed = combined.iter().filter_map(|(key, now)| Some((*key, now.renamed_from.as_ref()?)));
         renamed.for_each(|(new, old)| inverse.rename_back(new, old));
         inverse.reverts = inverse.collect(&subsets);
@@ -234,13 +235,14 @@ impl Plans {
 
     /// Records the plan that undoes another, ready to be applied.
     fn record_undo(&self, plan: &Plan, inverse: &Inverse, actor: &Actor) -> Result<Plan> {
+        let unchanged_log = (!inverse.unchanged.is_empty()).then(ChangesetId::new);
         let undo = NewPlan {
             id: PlanId::new(),
             name: None,
             state: State::Queued.stored(),
             undo_of: Some(plan.id),
             roots: plan.roots.clone(),
-            detail: undo_detail(&inverse.reverts).to_json(),
+            detail: undo_detail(&inverse.reverts, unchanged_log).to_json(),
             actor: actor.clone(),
         };
         retry(|| self.store().create_plan(&undo))?;
@@ -256,23 +258,19 @@ impl Plans {
             changeset.record_many(changes)?;
         }
         changeset.seal()?;
+        if let Some(log) = unchanged_log {
+            self.log_targets(&self.get(undo.id)?, log, &inverse.unchanged, &inverse.unstored, actor)?;
+        }
         self.mark_ready(undo.id, actor)
     }
 
     /// Finds the causes of modifications since a plan was applied.
     fn modified_since(&self, plan: &Plan, drifts: Vec<Drift>) -> Error {
-        let mut later = Vec::new();
-        let states = [State::Applied, State::Undone, State::Ready, State::Conflict];
-        for other in self.list_since(&states, Some(plan.changed_at), usize::MAX).unwrap_or_default() {
-            let shares_root = other.roots.iter().any(|root| plan.roots.contains(root));
-            if other.id != plan.id
-                && shares_root
-                && let Ok(ledger) = self.ledger(&other)
-            {
-                later.push((other, ledger.paths));
-            }
-        }
+        let mut later = self.ledgers_beside(plan, Some(plan.changed_at), usize::MAX);
         later.sort_by_key(|(other, _)| other.changed_at);
+        // If the clock went back, later plans have earlier times.
+        let mut others = self.ledgers_beside(plan, None, CANDIDATES_MAX);
+        others.retain(|(other, _)| other.changed_at < plan.changed_at);
         let plans = self.pruned_since(plan.changed_at).unwrap_or_default();
         let unknown = if plans.is_empty() { ModifiedBy::Outside } else { ModifiedBy::Pruned { plans } };
         let files = drifts.into_iter().map(|drift| {
@@ -283,12 +281,35 @@ impl Plans {
                 }
             }
             let last = later.iter().rev().find_map(|(_, paths)| paths.get(&drift.key));
-            if last.is_none_or(|path| drift.actual != path.after) {
-                by.push(unknown.clone());
+            if last.is_some_and(|path| drift.actual == path.after) {
+                return ModifiedFile { drift, by };
+            }
+            match followers(&drift, &others) {
+                Some(followers) => by.extend(followers.into_iter().map(|(other, path)| ModifiedBy::Plan {
+                    plan: other.id,
+                    actors: self.actors_of(other, path),
+                })),
+                None => by.push(unknown.clone()),
             }
             ModifiedFile { drift, by }
         });
         Error::ModifiedSinceApply { plan: plan.id, files: files.collect() }
+    }
+
+    /// Returns other plans in the same roots that were applied, with their ledgers: the newest, at
+    /// most `limit`.
+    fn ledgers_beside(
+        &self,
+        plan: &Plan,
+        changed_since: Option<Time>,
+        limit: usize,
+    ) -> Vec<(Plan, LedgerPaths)> {
+        let states = [State::Applied, State::Undone, State::Ready, State::Conflict];
+        let others = self.list_since(&states, changed_since, limit).unwrap_or_default().into_iter();
+        let is_beside =
+            |other: &Plan| other.id != plan.id && other.roots.iter().any(|root| plan.roots.contains(root));
+        let with_ledger = |other: Plan| self.ledger(&other).ok().map(|ledger| (other, ledger.paths));
+        others.filter(is_beside).filter_map(with_ledger).collect()
     }
 
     /// Returns the plans that were applied and pruned since: only the audit trail has them.
@@ -313,6 +334,23 @@ impl Plans {
         actors.dedup();
         actors
     }
+}
+
+/// Returns the plans that changed a file one after the other, each from the content that the one
+/// before it left, up to the actual content. `None` if they do not lead there.
+fn followers<'a>(drift: &Drift, plans: &'a [(Plan, LedgerPaths)]) -> Option<Vec<(&'a Plan, &'a LedgerPath)>> {
+    let (mut content, mut found) = (&drift.expected, Vec::new());
+    while *content != drift.actual {
+        let next = plans.iter().find_map(|(other, paths)| {
+            let path = paths.get(&drift.key).filter(|path| path.original == *content)?;
+            let is_new = found.iter().all(|(known, _): &(&Plan, _)| known.id != other.id);
+            is_new.then_some((other, path))
+        });
+        let (other, path) = next?;
+        found.push((other, path));
+        content = &path.after;
+    }
+    Some(found)
 }
 
 /// The changes of an undo.
@@ -385,12 +423,7 @@ impl Inverse {
             key: key.clone(),
             changesets: reverted.iter().copied().collect(),
         });
-        let unchanged = self
-            .unchanged
-            .iter()
-            .map(|(key, target)| Unchanged { key: key.clone(), content: target.after.clone() });
-        let (overrides, unchanged) = (overrides.collect(), unchanged.collect());
-        Reverts { changesets: all.into_iter().collect(), overrides, unchanged }
+        Reverts { overrides: overrides.collect(), changesets: all.into_iter().collect() }
     }
 }
 

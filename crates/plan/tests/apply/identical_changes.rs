@@ -202,3 +202,21 @@ fn undo_of_a_rename_restores_the_old_name() {
     let _ = fixture.undo_with(plan, |request| request.selection.paths = vec!["new".to_owned()]).unwrap();
     assert_eq!(files(&fixture), [("f".to_owned(), lines(&[]))]);
 }
+
+/// The paths that an undo leaves as they are have more bytes than a detail may have.
+#[test]
+fn an_undo_leaves_any_number_of_identical_files() {
+    let fixture = Fixture::new();
+    let folder = format!("a/{}", format!("{}/", "d".repeat(240)).repeat(12));
+    let changes = || (0..400).map(|at| write(&format!("{folder}{at}"), "same")).collect::<Vec<_>>();
+    let plan = fixture.plan(vec![("one", changes()), ("two", changes())]);
+    let _ = fixture.apply(plan).unwrap();
+    let undo = undo_of(&fixture, plan, "two");
+    assert_eq!(fixture.read(&format!("{folder}399")), "same");
+    // The undo can be undone, and the rest can be undone.
+    let _ = fixture.undo(undo).unwrap();
+    undo_of(&fixture, plan, "two");
+    undo_of(&fixture, plan, "one");
+    assert_eq!(fixture.state(plan), State::Undone);
+    assert!(!fixture.root("a").join(format!("{}399", &folder[2..])).exists());
+}

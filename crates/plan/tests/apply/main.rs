@@ -7,6 +7,7 @@
 extern crate cleveragents_plan as plan;
 
 mod apply;
+mod clock;
 mod concurrency;
 mod confinement;
 mod crashes;

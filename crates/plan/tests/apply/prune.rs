@@ -2,7 +2,8 @@
 
 use std::cell::RefCell;
 
-use plan::{Error, Force, PlanId, PruneReport, State};
+use plan::{Error, Force, PlanId, PruneReport, Purpose, State, Step};
+use store::{AuditKind, OpenChangesets, PlanStep, RequestId};
 
 use super::fixture::{Fixture, actor, write};
 
@@ -138,4 +139,72 @@ fn prune_continues_when_plans_change_concurrently() {
     assert_eq!(cleaned, [vec![last, first], vec![changed], vec![removed]]);
     assert_eq!(pruned.into_inner(), [first, last]);
     assert_eq!(fixture.state(changed), State::Undone);
+}
+
+/// Creates an undo as a kill leaves it, in this state.
+fn interrupted_undo(fixture: &Fixture, of: PlanId, state: State) -> PlanId {
+    let undo = fixture.plans.create_for(Purpose::Undo { of }, None, &[&fixture.root("a")], &actor("bob"));
+    let undo = undo.unwrap().id;
+    if state != State::Queued {
+        let changeset = fixture.plans.context(undo).unwrap().start_changeset(&actor("bob")).unwrap();
+        changeset.record_many(fixture.rooted(vec![write("a/f", "old")])).unwrap();
+        if state == State::Ready {
+            changeset.seal().unwrap();
+            fixture.plans.mark_ready(undo, &actor("bob")).unwrap();
+        }
+    }
+    assert_eq!(fixture.state(undo), state);
+    undo
+}
+
+#[test]
+fn an_interrupted_undo_is_pruned_and_cannot_be_applied() {
+    for state in [State::Queued, State::Running, State::Ready] {
+        let fixture = Fixture::new();
+        fixture.write("a/f", "old");
+        let plan = fixture.plan(vec![("coder", vec![write("a/f", "new")])]);
+        let _ = fixture.apply(plan).unwrap();
+        let undo = interrupted_undo(&fixture, plan, state);
+        assert!(fixture.get(undo).is_unfinished_undo());
+        let error = fixture.apply(undo).unwrap_err();
+        assert_eq!(error.code(), "unfinished-undo");
+        let error = fixture.apply_with(undo, |request| request.dry_run = true).unwrap_err();
+        assert_eq!(error.code(), "unfinished-undo");
+        assert_eq!(fixture.read("a/f"), "new");
+        // A process may be about to apply it, so only its name removes it at once.
+        assert_eq!(clean(&fixture, false), [vec![plan], vec![undo], vec![]]);
+        fixture.plans.remove(&fixture.get(undo), Force::No, &actor("ana")).unwrap();
+        assert!(fixture.plans.get(undo).is_err());
+    }
+}
+
+#[test]
+fn a_plan_is_kept_while_it_is_being_undone() {
+    let fixture = Fixture::new();
+    fixture.write("a/f", "old");
+    let plan = fixture.plan(vec![("coder", vec![write("a/f", "new")])]);
+    let _ = fixture.apply(plan).unwrap();
+    let undo = interrupted_undo(&fixture, plan, State::Ready);
+    fixture.plans.step(&fixture.get(undo), &Step::to(State::Applying, &actor("bob"))).unwrap();
+    // The plan names its undo, as an undo does before it changes a file.
+    let named = fixture.get(plan);
+    let step = PlanStep {
+        plan,
+        request: RequestId::new(),
+        from: named.state.stored(),
+        version: named.version,
+        to: named.state.stored(),
+        epoch: None,
+        open: OpenChangesets::Leave,
+        detail: Some(serde_json::json!({ "undoing": [undo] })),
+        kind: AuditKind::parse("plan.undoing").unwrap(),
+        actor: actor("bob"),
+        note: serde_json::Value::Null,
+    };
+    fixture.plans.store().step_plan(&step).unwrap();
+    for force in [Force::No, Force::Yes] {
+        let error = fixture.plans.remove(&fixture.get(plan), force, &actor("ana")).unwrap_err();
+        assert_eq!(error.code(), "being-undone");
+    }
+    assert_eq!(clean(&fixture, false), [vec![], vec![undo, plan], vec![]]);
 }

@@ -64,6 +64,8 @@ pub enum Remedy {
     FinishApplies,
     /// Seal or abandon this changeset.
     CloseChangeset(ChangesetId),
+    /// Remove this plan, which holds no work.
+    PrunePlan(PlanId),
     /// Inspect this plan.
     ShowPlan(PlanId),
     /// Take the permissions of others from this folder.
@@ -129,22 +131,25 @@ impl Agents {
 }
 
 impl Agents {
-    /// Finds contexts that cannot be read, and files that recovery preserved in them.
+    /// Verifies all contexts.
     fn check_contexts(&self) -> Result<Vec<Check>, Error> {
         let contexts = self.contexts()?.inner;
         let listed = contexts.list()?;
         let mut checks = Vec::new();
         for context::ContextEntry { name, metadata } in &listed {
-            if metadata.is_err() {
-                let remedy = Remedy::VerifyContext(name.clone());
-                checks.push(Check::problem("contexts", format!("`{name}` cannot be read"), remedy));
-            }
-            for notice in contexts.preserved(name)? {
-                checks.push(Check::warning("contexts", notice.to_string(), Remedy::MergePreserved));
-            }
+            let verified = match metadata {
+                Ok(_) => contexts.verify(name).map(|report| context_checks(&report)),
+                Err(error) => Ok(vec![unreadable(name, error)]),
+            };
+            checks.extend(match verified {
+                Ok(checks) => checks,
+                // Another process removed it.
+                Err(context::Error::NotFound { .. }) => Vec::new(),
+                Err(error) => vec![unreadable(name, &error)],
+            });
         }
         if checks.is_empty() && !listed.is_empty() {
-            checks.push(Check::ok("contexts", format!("{} can be read", plural(listed.len(), "context"))));
+            checks.push(Check::ok("contexts", format!("{}: sound", plural(listed.len(), "context"))));
         }
         Ok(checks)
     }
@@ -200,6 +205,12 @@ impl Plans {
         let (applying, settled): (Vec<_>, Vec<_>) =
             plans.into_iter().partition(|plan| plan.state == State::Applying || plan.has_pending_undo());
         others.extend(settled.iter().flat_map(|plan| plan.roots.iter().map(plan::system_path)));
+        for undo in settled.iter().filter(|plan| plan.is_unfinished_undo()) {
+            if undo.state != State::Cancelled && self.inner.live_lease(undo.id)?.is_none() {
+                let text = format!("undo {} ended before it changed anything", undo.id);
+                checks.push(Check::warning("applies", text, Remedy::PrunePlan(undo.id)));
+            }
+        }
         for plan in applying {
             let id = plan.id;
             let act = if plan.state == State::Applying { "applied" } else { "undone" };
@@ -252,6 +263,35 @@ impl Plans {
         }
         Ok(checks)
     }
+}
+
+fn unreadable(name: &ContextName, error: &context::Error) -> Check {
+    let message = format!("`{name}` cannot be read: {}", filetx::error_chain(error));
+    Check::problem("contexts", message, Remedy::VerifyContext(name.clone()))
+}
+
+/// Returns the problems and notices of one context. Names the first problem; `context verify` lists
+/// all.
+fn context_checks(report: &context::VerifyReport) -> Vec<Check> {
+    let name = &report.name;
+    let verify = || Remedy::VerifyContext(name.clone());
+    let problem = report.problems.first().map(|first| {
+        let more = match report.problems.len() {
+            1 => String::new(),
+            count => format!(" (1 of {count} problems)"),
+        };
+        let line = first.line.map(|line| format!(", line {line}")).unwrap_or_default();
+        let message = format!("`{name}`: `{}`{line}: {}{more}", text(&first.file), first.message);
+        Check::problem("contexts", message, verify())
+    });
+    let notices = report.notices.iter().map(|notice| {
+        let remedy = match notice {
+            context::Notice::Preserved { .. } => Remedy::MergePreserved,
+            context::Notice::TornTail { .. } => verify(),
+        };
+        Check::warning("contexts", notice.to_string(), remedy)
+    });
+    problem.into_iter().chain(notices).collect()
 }
 
 fn home_check(home: &Path, hint: Option<HintFor>) -> Check {

@@ -1,15 +1,12 @@
 //! `agents changeset record`.
 
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use api::{Edit, NewEntry, RecordedEntry};
 
 use crate::error::{Error, Result};
+use crate::input::read;
 use crate::output::{Answer, Output};
-
-/// Limit of standard input, and of a patch.
-const INPUT_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 /// Record a change of one path
 ///
@@ -104,23 +101,4 @@ fn edit(args: &Args) -> Result<Edit> {
 fn mode(text: &str) -> Result<u32> {
     let bits = u32::from_str_radix(text, 8).ok().filter(|bits| *bits <= 0o777);
     bits.ok_or_else(|| Error::InvalidValue { value: text.to_owned(), expected: "a mode such as 755" })
-}
-
-/// Reads a file, or standard input for `-`.
-fn read(file: &Path) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let is_stdin = file.as_os_str() == "-";
-    let read = if is_stdin {
-        io::stdin().take(INPUT_BYTES_MAX + 1).read_to_end(&mut bytes)
-    } else {
-        std::fs::File::open(file).and_then(|file| file.take(INPUT_BYTES_MAX + 1).read_to_end(&mut bytes))
-    };
-    match read {
-        Ok(_) if bytes.len() as u64 > INPUT_BYTES_MAX => {
-            Err(Error::StdinTooLong { limit_bytes: INPUT_BYTES_MAX })
-        }
-        Ok(_) => Ok(bytes),
-        Err(source) if is_stdin => Err(Error::Stdin { source }),
-        Err(source) => Err(Error::File { act: "read", path: file.to_owned(), source }),
-    }
 }

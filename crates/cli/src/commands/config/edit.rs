@@ -14,6 +14,7 @@ use tempfile::TempDir;
 use super::{ScopeName, names, warn_of, warn_of_shadowed};
 use crate::display;
 use crate::error::{Error, Result};
+use crate::input;
 use crate::interrupt::Interrupt;
 use crate::output::{Answer, Output};
 use crate::session::Session;
@@ -84,7 +85,12 @@ fn open_editor(file: &Path) -> Result<()> {
     let named = ["VISUAL", "EDITOR"].into_iter().filter_map(std::env::var_os);
     let named =
         named.map(|editor| editor.to_string_lossy().into_owned()).find(|name| !name.trim().is_empty());
-    let editor = named.unwrap_or_else(|| DEFAULT_EDITOR.to_owned());
+    // The default editor needs a terminal; a named one may not.
+    let has_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+    let editor = match named {
+        None if cfg!(unix) && !has_terminal => return Err(Error::NoTerminal),
+        named => named.unwrap_or_else(|| DEFAULT_EDITOR.to_owned()),
+    };
     match command(&editor, file).status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(Error::Editor { editor, status }),
@@ -128,8 +134,7 @@ impl Copy {
     }
 
     fn read(&self) -> Result<Vec<u8>> {
-        let failed = |source| Error::File { act: "read", path: self.file.clone(), source };
-        std::fs::read(&self.file).map_err(failed)
+        input::read(&self.file)
     }
 
     /// Keeps the copy and returns its path.

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use api::{ContextName, Draft, Revision, Role, SaveSummary};
 
-use super::{IfRevision, from_stdin, given, warn_of_change};
-use crate::error::{Error, Result};
+use super::{IfRevision, given, warn_of_change};
+use crate::error::Result;
+use crate::input;
 use crate::output::{Answer, Output};
 
 /// Append one message, or many in one commit
@@ -81,13 +82,7 @@ fn drafts(args: &Args) -> Result<Vec<Draft>> {
             (args.role.clone().unwrap_or(Role::User), args.text.as_deref().unwrap_or_default());
         return Ok(vec![Draft::text(role, &without_line_break(given(text)?, text))]);
     };
-    let text = if file.as_os_str() == "-" {
-        from_stdin()?
-    } else {
-        let failed = |source| Error::File { act: "read", path: file.clone(), source };
-        std::fs::read_to_string(file).map_err(failed)?
-    };
-    Ok(Draft::parse_lines(&text).map_err(api::Error::from)?)
+    Ok(Draft::parse_lines(&input::read_text(file)?).map_err(api::Error::from)?)
 }
 
 /// Removes the line break that a shell adds to piped text.

@@ -1,7 +1,7 @@
 //! `agents context prune`.
 
 use api::{ContextName, Contexts, StaleContext};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -10,6 +10,7 @@ use crate::confirm::confirm;
 use crate::display;
 use crate::error::{Error, Result};
 use crate::output::{Answer, Output};
+use crate::time;
 
 /// Delete contexts without recent changes
 ///
@@ -64,6 +65,5 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
 /// Returns the time so long ago. A day has 24 hours.
 fn before(age: &str) -> Result<Timestamp> {
     let bad = || Error::InvalidValue { value: age.to_owned(), expected: "a duration such as 30d or 12h" };
-    let age = api::parse_duration(age).and_then(|age| SignedDuration::try_from(age).ok()).ok_or_else(bad)?;
-    Timestamp::now().checked_sub(age).map_err(|_| bad())
+    time::ago(age).ok_or_else(bad)
 }

@@ -1,14 +1,12 @@
 //! `agents context search`.
 
 use api::{ContextName, Contexts, Role, SearchHit, SearchQuery};
-use jiff::Timestamp;
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::{Error, Exit, Result};
 use crate::output::{Answer, Output};
+use crate::time;
 
 /// Search messages by words, role and time
 ///
@@ -24,7 +22,7 @@ pub(super) struct Args {
     /// Only messages of this role
     #[arg(long)]
     role: Option<Role>,
-    /// Only messages at this time or later, such as 2026-11-01 or 2026-11-01T12:00:00Z
+    /// Only messages at this time or later, such as 2026-11-01, 2026-11-01T12:00:00Z or 1h (ago)
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
     /// Only messages before this time
@@ -53,8 +51,8 @@ pub(super) enum Event<'a> {
 pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Result<Answer> {
     let query = SearchQuery {
         role: args.role.clone(),
-        since: args.since.as_deref().map(time).transpose()?,
-        until: args.until.as_deref().map(time).transpose()?,
+        since: args.since.as_deref().map(time::parse).transpose()?,
+        until: args.until.as_deref().map(time::parse).transpose()?,
         context_lines: args.context,
         ..SearchQuery::words(&args.query)
     };
@@ -85,18 +83,11 @@ pub(super) fn run(args: &Args, contexts: &Contexts, output: &mut Output) -> Resu
         }
         count += 1;
     }
-    if count > 0 && exit == Exit::NotFound {
-        exit = Exit::Ok;
+    if exit == Exit::NotFound {
+        match count {
+            0 => output.report("no message matches"),
+            _ => exit = Exit::Ok,
+        }
     }
     Ok(Answer { exit, ..Answer::of(&Data { hits: count }) })
-}
-
-/// Parses a time, or a day, which begins at midnight UTC.
-fn time(text: &str) -> Result<Timestamp> {
-    let day = || text.parse::<Date>().ok()?.to_zoned(TimeZone::UTC).ok();
-    let time = text.parse().ok().or_else(|| Some(day()?.timestamp()));
-    time.ok_or_else(|| Error::InvalidValue {
-        value: text.to_owned(),
-        expected: "a time such as 2026-11-01 or 2026-11-01T12:00:00Z",
-    })
 }

@@ -424,3 +424,15 @@ error: there is no project folder `[PLACE]/not-there`
 
 "#]]);
 }
+
+#[test]
+fn a_list_that_does_not_parse_is_no_string() {
+    let program = Program::new();
+    program.run_of(&["config", "set", "x.a", "[1"]).code(2).stdout_eq("").stderr_eq(str![[r#"
+error: `x.a` must be any TOML value, not `[1`
+  hint: agents config set x.a '"[1"'  # as a string
+
+"#]]);
+    program.run_of(&["config", "set", "x.a", "\"[1\""]).success();
+    program.run("config get x.a").success().stdout_eq("[1\n");
+}

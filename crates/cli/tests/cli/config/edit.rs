@@ -211,3 +211,16 @@ fn programs_get_the_outcome() {
     let data = json(&run)["data"].clone();
     assert_eq!((&data["outcome"], &data["keys"]), (&"applied".into(), &serde_json::json!(["x.d"])));
 }
+
+#[test]
+#[cfg(unix)]
+fn the_default_editor_needs_a_terminal() {
+    let program = Program::new();
+    let mut command = program.command("config edit");
+    command.env_remove("EDITOR").env_remove("VISUAL");
+    program.check(&mut command).code(1).stdout_eq("").stderr_eq(str![[r#"
+error: not a terminal: no editor was started
+  hint: set VISUAL or EDITOR to an editor, or use agents config set
+
+"#]]);
+}

@@ -119,7 +119,12 @@ side[1] assistant 2026-01-03T00:00:00Z
   1: the File is whole
 
 "#]]);
-    program.run("context search file --since 2026-01-03 --until 2026-01-03T00:00:00Z").code(3).stdout_eq("");
+    program
+        .run("context search file --since 2026-01-03 --until 2026-01-03T00:00:00Z")
+        .code(3)
+        .stdout_eq("")
+        .stderr_eq("no message matches\n");
+    program.run("context search file --until 1h").success();
     let answer = program.run("context search file --in chat --until 2026-01-03 --format json").success();
     assert_eq!(text(&answer).lines().count(), 3);
     program.run("context search file --in nowhere").code(1).stderr_eq(str![[r#"
@@ -214,4 +219,27 @@ warning: another program changed context `chat` while a save was interrupted; it
     program.write("agents-home/contexts/chat/metadata.json", "no");
     let found = text(&program.run("doctor").code(1));
     assert!(found.contains("problem  contexts  `chat` cannot be read"), "{found}");
+}
+
+#[test]
+fn doctor_looks_at_the_content_of_contexts() {
+    let program = with_messages(2);
+    let found = text(&program.run("doctor --verbose").success());
+    assert!(found.contains("1 context: sound"), "{found}");
+    // The length stays the same.
+    let messages = "agents-home/contexts/chat/messages.jsonl";
+    let changed = program.text(messages).replace("\"m1\"", "\"n1\"");
+    program.write(messages, changed);
+    let said = "another program changed messages in it; their number and length are the same";
+    let found = text(&program.run("context verify chat").code(1));
+    assert!(found.contains(said), "{found}");
+    let found = text(&program.run("doctor").code(1));
+    assert!(found.contains("problem  contexts  `chat`: ") && found.contains(said), "{found}");
+    program.run("context verify chat --repair").success();
+    program.run("doctor").success();
+    program.write("agents-home/contexts/chat/.txn/journal", "not a journal");
+    program.run("context show chat").code(1);
+    let found = text(&program.run("doctor").code(1));
+    assert!(found.contains("problem  contexts  `chat` cannot be read: "), "{found}");
+    assert!(found.contains("agents context verify chat"), "{found}");
 }

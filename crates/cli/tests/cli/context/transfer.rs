@@ -111,3 +111,12 @@ warning: content was preserved in `[PLACE]/agents-home/contexts/old/messages.jso
     assert_eq!(program.text("agents-home/contexts/old/messages.json.old"), array);
     program.run("context verify old").success().stdout_eq("old: sound, 2 messages\n");
 }
+
+#[test]
+fn an_unknown_export_format_lists_the_formats_of_exports() {
+    let program = with_messages(1);
+    let found = stderr_text(&program.run("context export chat --format yaml").code(2));
+    assert!(found.contains("archive, json4, openai, markdown") && !found.contains("rich"), "{found}");
+    let found = stderr_text(&program.run("context list --format yaml").code(2));
+    assert!(found.contains("rich, plain, json") && !found.contains("archive"), "{found}");
+}

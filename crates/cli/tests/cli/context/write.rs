@@ -239,3 +239,44 @@ would remove 1 context
         );
     }
 }
+
+#[test]
+#[cfg(unix)]
+fn endless_input_is_refused() {
+    let program = crate::plan::project();
+    program.run("context create chat").success();
+    let found = program.run("context append chat --jsonl /dev/zero").code(1).get_output().stderr.clone();
+    let found = String::from_utf8_lossy(&found);
+    assert!(
+        found.contains("cannot read `/dev/zero`") && found.contains("more than 268435456 bytes"),
+        "{found}"
+    );
+    program.run("context import /dev/zero --as other").code(1);
+    let changeset = program.made("[CHANGESET]", "changeset start work --actor me");
+    let record = |from: &str| program.run(&format!("changeset record {changeset} --path f {from}")).code(1);
+    record("--content /dev/zero");
+    record("--patch /dev/zero");
+    program.run("audit verify --checkpoint /dev/zero").code(1);
+    assert_eq!(program.text("agents-home/contexts/chat/messages.jsonl").lines().count(), 0);
+}
+
+#[test]
+fn a_file_that_is_not_text_is_refused() {
+    let program = with_messages(1);
+    program.write("m.jsonl", b"\xff\xfe");
+    program.run("context append chat --jsonl m.jsonl").code(1).stderr_eq(str![[r#"
+error: `m.jsonl` is not a text file
+
+"#]]);
+}
+
+#[test]
+fn an_empty_file_appends_nothing_and_says_so() {
+    let program = with_messages(1);
+    program.write("empty.jsonl", "\n");
+    program
+        .run("context append chat --jsonl empty.jsonl")
+        .success()
+        .stdout_eq("")
+        .stderr_eq("chat: appended no message, revision 2\n");
+}

@@ -26,8 +26,11 @@ fn audit_records_are_printed_verified_and_exported() {
 
 "#]]);
     program.run("audit log --since 2999-01-01T00:00:00Z").success().stdout_eq("");
+    program.run("audit log --since 2999-01-01").success().stdout_eq("");
+    assert!(!text(&program.run("audit log --since 1h").success()).is_empty());
+    assert!(!text(&program.run("audit export --since 1970-01-01").success()).is_empty());
     program.run("audit log --since noon").code(2).stdout_eq("").stderr_eq(str![[r#"
-error: invalid time `noon`: write it like 2026-01-31T09:30:00Z
+error: `noon` is not a time such as 2026-11-01, 2026-11-01T12:00:00Z or 1h (an hour ago)
 
 "#]]);
     program.run("audit verify").success().stderr_eq("").stdout_eq(str![[r#"
