@@ -201,7 +201,14 @@ fn the_doctor_finds_interrupted_applies_of_unknown_plans() {
     let (folder, _plans) = two_roots();
     let root = folder.path().join("app");
     let home = || RelPath::new(plan::TXN_DIR).unwrap();
-    let open = || Trees::open(&[&root], TreeOptions { txn_dir: home(), ..TreeOptions::default() }).unwrap();
+    let open = || {
+        Trees::open(
+            &[&root],
+            TreeOptions { txn_dir: home(), ..TreeOptions::default() },
+            &|_: &filetx::Claim<'_>| filetx::Verdict::Trusted,
+        )
+        .unwrap()
+    };
     let journal = root.join(plan::TXN_DIR).join("journal");
     let trees = open();
     fs::write(&journal, "no journal").unwrap();

@@ -155,6 +155,23 @@ pub enum Error {
         /// The newest version that this program reads.
         known: u32,
     },
+    /// The caller does not vouch for an unfinished transaction. Recovery changed nothing.
+    #[error("journal `{}` is not trusted: {reason}; nothing was touched", path.display())]
+    UntrustedJournal {
+        /// The journal, or the pointer to it.
+        path: PathBuf,
+        /// The reason.
+        reason: String,
+    },
+    /// The caller cannot find out now whether an unfinished transaction is its own. Recovery
+    /// changed nothing.
+    #[error("cannot tell now whether journal `{}` is ours; nothing was touched", path.display())]
+    CannotVouch {
+        /// The journal, or the pointer to it.
+        path: PathBuf,
+        /// The error of the caller.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// A root of an unfinished transaction is missing or was replaced.
     #[error("root `{}` of an unfinished transaction is unavailable: {reason}", path.display())]
     RootUnavailable {
@@ -258,6 +275,8 @@ impl Error {
             Self::NetworkFileSystem { .. } => (ErrorKind::Error, "network-file-system"),
             Self::CorruptJournal { .. } => (ErrorKind::Error, "corrupt-journal"),
             Self::UnsupportedVersion { .. } => (ErrorKind::Error, "unsupported-journal-version"),
+            Self::UntrustedJournal { .. } => (ErrorKind::Conflict, "untrusted-journal"),
+            Self::CannotVouch { .. } => (ErrorKind::Busy, "cannot-vouch"),
             Self::RootUnavailable { .. } => (ErrorKind::Error, "root-unavailable"),
             Self::WrongFileKind { .. } => (ErrorKind::Error, "wrong-file-kind"),
             Self::CrossMount { .. } => (ErrorKind::Error, "cross-mount"),

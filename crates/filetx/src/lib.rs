@@ -46,7 +46,7 @@
 //! # Example
 //!
 //! ```
-//! use cleveragents_filetx::{FolderOptions, OwnFolder, Snapshot, TreeOptions, Trees, Wait};
+//! use cleveragents_filetx::{Claim, FolderOptions, OwnFolder, Snapshot, TreeOptions, Trees, Verdict, Wait};
 //!
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
 //!     let home = tempfile::tempdir()?;
@@ -68,8 +68,10 @@
 //!     let snapshot = Snapshot::of_folder(&conversation, &lock, &Wait::default())?;
 //!     assert_eq!(snapshot.read("metadata.json")?.as_deref(), Some(&b"{\"message_count\":1}\n"[..]));
 //!
-//!     // Two folders that belong to people, one commit.
-//!     let mut trees = Trees::open(&[app.as_path(), site.as_path()], TreeOptions::default())?;
+//!     // Two folders that belong to people, one commit. A program that keeps no list of its
+//!     // transactions trusts no journal that it finds there: anyone may have written it.
+//!     let vouch = |_: &Claim<'_>| Verdict::Untrusted { reason: "it is not ours".to_owned() };
+//!     let mut trees = Trees::open(&[app.as_path(), site.as_path()], TreeOptions::default(), &vouch)?;
 //!     let mut tx = trees.begin();
 //!     tx.put("src/name.rs", b"pub const NAME: &str = \"new\";\n")?;
 //!     tx.put((1, "index.html"), b"<h1>new</h1>\n")?;
@@ -120,7 +122,10 @@ pub use own::{FolderOptions, FolderTransaction, OwnFolder, PRESERVED_DIR, TXN_DI
 pub use path::{RelPath, ToTxPath, TxPath};
 pub use replace::{ReplaceOptions, Replacement, Sweep, replace_file, replace_in};
 pub use step::Step;
-pub use tree::{ROOTS_MAX, RecoveredTransaction, StorageResolver, TreeOptions, TreeTransaction, Trees};
+pub use tree::{
+    Claim, ClaimedChange, ROOTS_MAX, RecoveredTransaction, StorageResolver, TreeOptions, TreeTransaction,
+    Trees, Verdict, Vouch,
+};
 pub use tx::change::{Fingerprint, Observed, PathState};
 pub use tx::snapshot::Snapshot;
 pub use tx::stage::StagedFile;

@@ -16,7 +16,9 @@ const READY: &str = ".gitignore";
 
 /// Creates the transaction folder and the staging folder in it.
 pub(crate) fn prepare(root: &Root) -> Result<()> {
-    if root.stat(&root.in_txn_dir(READY))?.is_some() {
+    // Git keeps no empty folder: a repository that carries the rest of this one has no `stage`.
+    let exists = |name| Ok(root.stat(&root.in_txn_dir(name))?.is_some());
+    if exists(READY)? && exists(STAGE)? {
         return Ok(());
     }
     let make = |folder: &RelPath| root.make_folders(Step::MakeTxnDir, folder, OUR_FOLDER_MODE);

@@ -60,7 +60,7 @@ fn options() -> TreeOptions {
 }
 
 fn commit(root: &Path) -> Result<CommitReport, Failure> {
-    let mut trees = Trees::open(&[root], options())?;
+    let mut trees = Trees::open(&[root], options(), &testkit::journals::trust)?;
     let mut tx = trees.begin();
     tx.put("changed", b"new content")?;
     tx.put("sub/changed", b"old and more")?;
@@ -163,8 +163,8 @@ impl Bench {
         let waiting = self.is_waiting();
         act.perform(&self.root);
         let left = people_tree(&self.root);
-        let trees =
-            Trees::open(&[&self.root], options()).map_err(|error| format!("recovering: {error:?}"))?;
+        let trees = Trees::open(&[&self.root], options(), &testkit::journals::trust)
+            .map_err(|error| format!("recovering: {error:?}"))?;
         let kept: Vec<_> = trees.recovered().iter().flat_map(|one| one.preserved.clone()).collect();
         drop(trees);
         let found = people_tree(&self.root);
@@ -188,8 +188,8 @@ impl Bench {
         if act.writes() && !self.has_words() {
             return Err(format!("the person's words are gone; {kept:?}"));
         }
-        let again =
-            Trees::open(&[&self.root], options()).map_err(|error| format!("opening again: {error:?}"))?;
+        let again = Trees::open(&[&self.root], options(), &testkit::journals::trust)
+            .map_err(|error| format!("opening again: {error:?}"))?;
         if !again.recovered().is_empty() || people_tree(&self.root) != found {
             return Err(format!("a second open did something: {:?}", again.recovered()));
         }
@@ -199,7 +199,9 @@ impl Bench {
     /// Returns true if the transaction is committed and pending. A reader sees it in that case.
     fn is_waiting(&self) -> bool {
         let waiting = self.root.join(HOME).join("journal").exists();
-        let snapshot = Snapshot::of_tree(&self.root, &options().txn_dir, &Wait::default()).unwrap();
+        let snapshot =
+            Snapshot::of_tree(&self.root, &options().txn_dir, &Wait::default(), &testkit::journals::trust)
+                .unwrap();
         let state = if waiting { &self.new } else { &people_tree(&self.root) };
         let Some(Node::File { content, .. }) = state.get("changed") else { panic!("it is always there") };
         assert_eq!(snapshot.read("changed").unwrap().as_ref(), Some(content), "what a reader sees");
@@ -338,10 +340,13 @@ fn an_invalid_journal_of_a_tree_is_refused() {
         change(&mut bytes);
         fs::write(&journal, bytes).unwrap();
         let before = everything(&bench.root);
-        let writing = Trees::open(&[&bench.root], options()).map(|_| ()).unwrap_err();
+        let writing =
+            Trees::open(&[&bench.root], options(), &testkit::journals::trust).map(|_| ()).unwrap_err();
         assert!(is_expected(&writing), "way {index}: {writing:?}");
         let reading =
-            Snapshot::of_tree(&bench.root, &options().txn_dir, &Wait::default()).map(|_| ()).unwrap_err();
+            Snapshot::of_tree(&bench.root, &options().txn_dir, &Wait::default(), &testkit::journals::trust)
+                .map(|_| ())
+                .unwrap_err();
         assert!(is_expected(&reading), "way {index}: {reading:?}");
         assert_eq!(everything(&bench.root), before, "way {index}");
     }

@@ -397,7 +397,7 @@ fn write_back(home: &Path, number: u64) {
 }
 
 fn open_trees(home: &Path) -> Result<Trees, Error> {
-    Trees::open(&[&home.join("a"), &home.join("b")], TreeOptions::default())
+    Trees::open(&[&home.join("a"), &home.join("b")], TreeOptions::default(), &testkit::journals::trust)
 }
 
 fn commit_trees(trees: &mut Trees, number: u64) -> Result<CommitReport, Failure> {

@@ -92,7 +92,7 @@ fn make_by_transactions(folder: &std::path::Path) -> Result<(), Box<dyn std::err
     tx.put("f", b"new")?;
     tx.put("large", &vec![0; 100_000])?;
     let _ = tx.commit()?;
-    let mut trees = Trees::open(&[&folder.join("tree")], TreeOptions::default())?;
+    let mut trees = Trees::open(&[&folder.join("tree")], TreeOptions::default(), &testkit::journals::trust)?;
     let mut tx = trees.begin();
     tx.put("f", b"new")?;
     tx.put("d/f", &vec![0; 100_000])?;
@@ -112,7 +112,7 @@ fn staged_content_is_private_until_it_is_published() {
     fs::write(folder.path().join("secret"), "secret").unwrap();
     fs::set_permissions(folder.path().join("secret"), std::os::unix::fs::PermissionsExt::from_mode(0o600))
         .unwrap();
-    let mut trees = Trees::open(&[folder.path()], TreeOptions::default()).unwrap();
+    let mut trees = Trees::open(&[folder.path()], TreeOptions::default(), &testkit::journals::trust).unwrap();
     let mut tx = trees.begin();
     tx.put("secret", b"secret too").unwrap();
     let staged: Vec<u32> = fs::read_dir(folder.path().join(".txn/stage"))
@@ -178,7 +178,7 @@ fn many_files_need_few_syncs_with_syncfs() {
     fs::write(folder.path().join("folder-0/file"), "old").unwrap();
     let syncs = |syncfs_threshold: usize, content: &[u8]| {
         let options = TreeOptions { syncfs_threshold, ..TreeOptions::default() };
-        let mut trees = Trees::open(&[folder.path()], options).unwrap();
+        let mut trees = Trees::open(&[folder.path()], options, &testkit::journals::trust).unwrap();
         let before = sync_count();
         let mut tx = trees.begin();
         names.iter().for_each(|name| tx.put(name.as_str(), content).unwrap());

@@ -429,7 +429,13 @@ fn trees_follow_the_model(transactions: &[(Vec<Op>, End)]) {
         let disk = disk.clone();
         let find =
             move |path: &Path| -> io::Result<Arc<dyn Storage>> { Ok(disk.root(path.to_str().unwrap())) };
-        Trees::on_storage(&ROOTS.map(Path::new), Arc::new(find), TreeOptions::default()).unwrap()
+        Trees::on_storage(
+            &ROOTS.map(Path::new),
+            Arc::new(find),
+            TreeOptions::default(),
+            &testkit::journals::trust,
+        )
+        .unwrap()
     };
     let mut model =
         Model { nodes: on_disk(&disk), modes: Modes { file: 0o644, folder: 0o755 }, is_flat: false };

@@ -41,6 +41,7 @@ mod undo;
 
 pub use apply::ApplyRequest;
 pub use apply::drift::Drift;
+pub use apply::found_journal::{FoundJournal, Trust};
 pub use apply::report::{FileOutcome, FileReport, Recovery, RecoveryOutcome, Report};
 pub use blob_source::{BlobSource, OverlaySource, StoredBlobs, TEXT_BYTES_MAX, UnstoredBlobs};
 pub use error::{Error, Result};

@@ -6,6 +6,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use filetx::{PathState, RelPath, Snapshot, TreeOptions, Wait};
+
+use crate::journals::trust;
 use tempfile::TempDir;
 
 use crate::sim::Node;
@@ -127,7 +129,7 @@ pub fn tree_of_roots(folder: &Path, roots: &[&str]) -> filetx::Result<Tree> {
     let mut all = Tree::new();
     for root in roots {
         let snapshot =
-            Snapshot::of_tree(&folder.join(root), &TreeOptions::default().txn_dir, &Wait::default())?;
+            Snapshot::of_tree(&folder.join(root), &TreeOptions::default().txn_dir, &Wait::default(), &trust)?;
         all.extend(tree_of(&snapshot)?.into_iter().map(|(path, node)| (format!("{root}/{path}"), node)));
     }
     Ok(all)

@@ -8,6 +8,7 @@
 //! - [`mount`], `power`: real file systems that lose power, also while another process writes, or
 //!   are full.
 //! - [`children`], [`history`]: child processes of a test, and linearizability of their calls.
+//! - [`journals`]: journals that an unfinished transaction leaves in real folders.
 //! - [`contended_config`]: a configuration file that many writers change.
 //! - [`unlocked_edit`]: the unsafe way to change a configuration file, as a control.
 //! - [`postgres`], `small_database`: a real PostgreSQL server for tests, and one whose disk fills
@@ -31,6 +32,7 @@ pub mod folder;
 pub mod fuzz;
 #[cfg(unix)]
 pub mod history;
+pub mod journals;
 #[cfg(target_os = "linux")]
 pub mod mount;
 #[cfg(unix)]

@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use filetx::{PathState, RelPath, Snapshot};
+use filetx::{PathState, RelPath};
 use plan::{
     Actor, Base, Change, Changeset, ChangesetId, ContentInput, ContentKind, ContentSource, LeaseOptions,
     PATCH_BYTES_MAX, PathBytes, PathKey, Plan, Status, Tool, checked_new_path,
@@ -195,7 +195,7 @@ impl Plans {
             return Ok(left.map(ContentInput::stored));
         }
         let relative = plan::checked_path(path)?;
-        let snapshot = Snapshot::of_tree(&plan::system_path(root), &plan::txn_dir(), &self.agents.wait())?;
+        let snapshot = self.inner.snapshot(&self.host(), root)?;
         match snapshot.path_state(&relative)? {
             PathState::File { mode, .. } => {
                 let Some(body) = snapshot.open(&relative)? else { return Ok(None) };
@@ -221,10 +221,9 @@ impl Plans {
         if file == Path::new("/dev/null") {
             return Ok(None);
         }
-        let folder = root.or_else(|| plan.roots.first()).map(plan::system_path);
-        let mode = folder.and_then(|folder| {
+        let mode = root.or_else(|| plan.roots.first()).and_then(|root| {
             let relative: RelPath = plan::checked_path(path).ok()?;
-            let snapshot = Snapshot::of_tree(&folder, &plan::txn_dir(), &self.agents.wait()).ok()?;
+            let snapshot = self.inner.snapshot(&self.host(), root).ok()?;
             match snapshot.path_state(&relative).ok()? {
                 PathState::File { mode, .. } => Some(mode),
                 _ => None,

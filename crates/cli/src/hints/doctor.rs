@@ -13,6 +13,10 @@ pub(crate) fn remedy(remedy: &Remedy) -> String {
         Remedy::RestoreStore { is_sqlite: false } => "restore the database from a backup".to_owned(),
         Remedy::VerifyAudit => "agents audit verify".to_owned(),
         Remedy::FinishApplies => "agents doctor --fix".to_owned(),
+        Remedy::DecideJournal(root) => {
+            let root = root.display();
+            format!("mv {root}/.cleveragents/.txn {root}/.cleveragents/txn.untrusted")
+        }
         Remedy::CloseChangeset(id) => {
             format!("agents changeset seal {id}\nagents changeset abandon {id}")
         }

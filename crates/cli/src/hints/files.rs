@@ -15,6 +15,8 @@ pub(super) fn hint(error: &E) -> Option<String> {
         E::CannotReplace { path, obstacle } => return Some(remove_obstacle(path, *obstacle)),
         E::Busy { .. } => "try again when the other process is done",
         E::NetworkFileSystem { .. } => "use a folder on a local disk; set TMPDIR for temporary files",
+        E::UntrustedJournal { .. } => "agents doctor",
+        E::CannotVouch { .. } => "try again when the store answers",
         E::UnsupportedVersion { .. } => "use the newer program that wrote it",
         _ => return None,
     };

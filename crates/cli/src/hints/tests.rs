@@ -170,6 +170,12 @@ fn file_transactions() {
     ] {
         check_hinted(F::CannotReplace { path: path(), obstacle }, Kind::Error, "cannot-replace");
     }
+    check_hinted(
+        F::UntrustedJournal { path: path(), reason: String::new() },
+        Kind::Conflict,
+        "untrusted-journal",
+    );
+    check_hinted(F::CannotVouch { path: path(), source: "".into() }, Kind::Busy, "cannot-vouch");
     check(F::RootUnavailable { path: path(), reason: "" }, Kind::Error, "root-unavailable");
     check(F::Superseded, Kind::Error, "superseded");
     let busy = F::Busy { lock: path(), holder: None, waited: Duration::ZERO };

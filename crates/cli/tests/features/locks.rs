@@ -28,7 +28,12 @@ fn hold(world: &mut World, name: String) {
     let (ready, is_ready) = channel();
     let holder = thread::spawn(move || {
         let home = RelPath::new(".cleveragents/.txn").unwrap();
-        let trees = Trees::open(&[&root], TreeOptions { txn_dir: home, ..TreeOptions::default() }).unwrap();
+        let trees = Trees::open(
+            &[&root],
+            TreeOptions { txn_dir: home, ..TreeOptions::default() },
+            &testkit::journals::trust,
+        )
+        .unwrap();
         ready.send(()).unwrap();
         // Also at the end of the scenario.
         let _ = released.recv();

@@ -41,7 +41,7 @@ fn peak_kib(root: &Path, bytes: u64) -> Result<u64> {
 pub(crate) fn child(mut arguments: impl Iterator<Item = String>) -> Result<()> {
     let mut next = || arguments.next().ok_or("the folder, then the bytes of one file");
     let (root, bytes) = (next()?, next()?.parse::<u64>()?);
-    let mut trees = Trees::open(&[Path::new(&root)], TreeOptions::default())?;
+    let mut trees = Trees::open(&[Path::new(&root)], TreeOptions::default(), &testkit::journals::trust)?;
     let mut transaction = trees.begin();
     for file in 0..FILES {
         let mut content = repeat(b'x').take(bytes);

@@ -24,7 +24,7 @@ pub(crate) fn measure(place: &Path, report: &mut Report) -> Result<()> {
         fs::create_dir(root)?;
         (0..FOLDERS).try_for_each(|folder| fs::create_dir(root.join(folder_name(folder))))?;
     }
-    let mut trees = Trees::open(&[&ours], TreeOptions::default())?;
+    let mut trees = Trees::open(&[&ours], TreeOptions::default(), &testkit::journals::trust)?;
     let mut number = 0_u8;
     let mut number_by_hand = 0_u8;
 

@@ -57,6 +57,9 @@ pub(crate) fn read(root: &Root) -> Result<Option<Pointer>> {
     Ok(Some(Pointer { id, main: PathBuf::from(os_string(&body[20..])) }))
 }
 
+/// Steps 6.3 and 6.4: removes the pointer, durably. The owner of the transaction forgets it
+/// afterwards, and would not vouch for a pointer that a power cut brings back.
 pub(crate) fn clear(root: &Root) -> Result<()> {
-    root.remove_if_exists(Step::ClearPointer, &root.in_txn_dir(POINTER))
+    root.remove_if_exists(Step::ClearPointer, &root.in_txn_dir(POINTER))?;
+    root.sync_folder(Step::SyncCleared, &root.txn_dir)
 }

@@ -15,7 +15,7 @@ pub(crate) struct ObservedChange {
 
 /// Progress of one change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Verdict {
+pub(crate) enum Progress {
     /// The path has its state before: publish it.
     Pending,
     /// The path has its target state.
@@ -26,32 +26,32 @@ pub(crate) enum Verdict {
     SwapBack,
 }
 
-pub(crate) fn classify(change: &Change, found: &ObservedChange) -> Verdict {
+pub(crate) fn classify(change: &Change, found: &ObservedChange) -> Progress {
     if let TargetState::File { mode, content: Content { base: ContentBase::Path, .. } } = &change.after {
         return classify_mode(*mode, change, &found.target);
     }
     let is_after = found.is_staged || is_target(change, &found.target);
     match &found.displaced {
-        None if is_after => Verdict::Published,
-        None if found.target == change.before => Verdict::Pending,
+        None if is_after => Progress::Published,
+        None if found.target == change.before => Progress::Pending,
         // An empty folder was removed for a file, and the crash came before the file.
         None if found.target == Observed::Absent && matches!(change.before, Observed::Folder { .. }) => {
-            Verdict::Pending
+            Progress::Pending
         }
-        None => Verdict::ChangedByOther,
+        None => Progress::ChangedByOther,
         Some(displaced) if *displaced != change.before => {
             // The path has our content, or is free for it, and the person's content was displaced.
             let ours_is_there = is_after || found.target == Observed::Absent;
-            if ours_is_there { Verdict::SwapBack } else { Verdict::ChangedByOther }
+            if ours_is_there { Progress::SwapBack } else { Progress::ChangedByOther }
         }
-        Some(_) if is_after => Verdict::Published,
+        Some(_) if is_after => Progress::Published,
         // Restored by hand (for example with `git checkout`), or displaced for a folder that does
         // not exist yet.
-        Some(_) if found.target == change.before => Verdict::Pending,
+        Some(_) if found.target == change.before => Progress::Pending,
         Some(_) if found.target == Observed::Absent && matches!(change.after, TargetState::Folder { .. }) => {
-            Verdict::Pending
+            Progress::Pending
         }
-        Some(_) => Verdict::ChangedByOther,
+        Some(_) => Progress::ChangedByOther,
     }
 }
 
@@ -69,13 +69,13 @@ fn is_target(change: &Change, target: &Observed) -> bool {
 }
 
 /// Classifies a change of mode, which ignores the content.
-fn classify_mode(target_mode: u32, change: &Change, target: &Observed) -> Verdict {
+fn classify_mode(target_mode: u32, change: &Change, target: &Observed) -> Progress {
     match (target, &change.before) {
-        (Observed::File { mode, .. }, _) if *mode == target_mode => Verdict::Published,
+        (Observed::File { mode, .. }, _) if *mode == target_mode => Progress::Published,
         (Observed::File { mode, .. }, Observed::File { mode: before, .. }) if mode == before => {
-            Verdict::Pending
+            Progress::Pending
         }
-        _ => Verdict::ChangedByOther,
+        _ => Progress::ChangedByOther,
     }
 }
 
@@ -106,7 +106,7 @@ mod tests {
         after: TargetState,
         target: Observed,
         displaced: Option<Observed>,
-        expected: Verdict,
+        expected: Progress,
     ) {
         let change = Change { root: 0, path: RelPath::new("a").unwrap(), before, after };
         let found = ObservedChange { target, is_staged: false, displaced };
@@ -115,48 +115,48 @@ mod tests {
 
     #[test]
     fn a_path_is_pending_before_and_published_after_its_change() {
-        check(file("old"), put("new"), file("old"), None, Verdict::Pending);
-        check(file("old"), put("new"), file("new"), None, Verdict::Published);
-        check(file("old"), put("new"), file("new"), Some(file("old")), Verdict::Published);
-        check(Observed::Absent, put("new"), Observed::Absent, None, Verdict::Pending);
-        check(Observed::Absent, put("new"), file("new"), None, Verdict::Published);
-        check(file("old"), TargetState::Absent, Observed::Absent, Some(file("old")), Verdict::Published);
-        check(file("old"), TargetState::Absent, file("old"), None, Verdict::Pending);
+        check(file("old"), put("new"), file("old"), None, Progress::Pending);
+        check(file("old"), put("new"), file("new"), None, Progress::Published);
+        check(file("old"), put("new"), file("new"), Some(file("old")), Progress::Published);
+        check(Observed::Absent, put("new"), Observed::Absent, None, Progress::Pending);
+        check(Observed::Absent, put("new"), file("new"), None, Progress::Published);
+        check(file("old"), TargetState::Absent, Observed::Absent, Some(file("old")), Progress::Published);
+        check(file("old"), TargetState::Absent, file("old"), None, Progress::Pending);
     }
 
     #[test]
     fn content_of_another_program_is_detected() {
-        check(file("old"), put("new"), file("person"), None, Verdict::ChangedByOther);
-        check(file("old"), put("new"), Observed::Absent, None, Verdict::ChangedByOther);
-        check(Observed::Absent, put("new"), file("person"), None, Verdict::ChangedByOther);
-        check(file("old"), TargetState::Absent, file("person"), None, Verdict::ChangedByOther);
-        check(file("old"), put("new"), file("person"), Some(file("old")), Verdict::ChangedByOther);
+        check(file("old"), put("new"), file("person"), None, Progress::ChangedByOther);
+        check(file("old"), put("new"), Observed::Absent, None, Progress::ChangedByOther);
+        check(Observed::Absent, put("new"), file("person"), None, Progress::ChangedByOther);
+        check(file("old"), TargetState::Absent, file("person"), None, Progress::ChangedByOther);
+        check(file("old"), put("new"), file("person"), Some(file("old")), Progress::ChangedByOther);
     }
 
     #[test]
     fn displaced_content_of_another_program_is_swapped_back() {
-        check(file("old"), put("new"), file("new"), Some(file("person")), Verdict::SwapBack);
-        check(file("old"), TargetState::Absent, Observed::Absent, Some(file("person")), Verdict::SwapBack);
-        check(file("old"), NEW_FOLDER, Observed::Absent, Some(file("person")), Verdict::SwapBack);
-        check(file("old"), put("new"), file("person 2"), Some(file("person")), Verdict::ChangedByOther);
+        check(file("old"), put("new"), file("new"), Some(file("person")), Progress::SwapBack);
+        check(file("old"), TargetState::Absent, Observed::Absent, Some(file("person")), Progress::SwapBack);
+        check(file("old"), NEW_FOLDER, Observed::Absent, Some(file("person")), Progress::SwapBack);
+        check(file("old"), put("new"), file("person 2"), Some(file("person")), Progress::ChangedByOther);
     }
 
     #[test]
     fn a_restored_path_is_published_again() {
-        check(file("old"), put("new"), file("old"), Some(file("old")), Verdict::Pending);
+        check(file("old"), put("new"), file("old"), Some(file("old")), Progress::Pending);
     }
 
     #[test]
     fn interrupted_changes_of_kind_continue() {
-        check(file("old"), NEW_FOLDER, file("old"), None, Verdict::Pending);
-        check(file("old"), NEW_FOLDER, Observed::Absent, Some(file("old")), Verdict::Pending);
-        check(file("old"), NEW_FOLDER, FOLDER, Some(file("old")), Verdict::Published);
-        check(FOLDER, put("new"), FOLDER, None, Verdict::Pending);
-        check(FOLDER, put("new"), file("new"), None, Verdict::Published);
-        check(FOLDER, put("new"), Observed::Absent, None, Verdict::Pending);
-        check(FOLDER, TargetState::Absent, FOLDER, None, Verdict::Pending);
-        check(Observed::Absent, NEW_FOLDER, Observed::Folder { mode: 0o700 }, None, Verdict::Published);
-        check(FOLDER, TargetState::Folder { mode: 0o700 }, FOLDER, None, Verdict::Pending);
+        check(file("old"), NEW_FOLDER, file("old"), None, Progress::Pending);
+        check(file("old"), NEW_FOLDER, Observed::Absent, Some(file("old")), Progress::Pending);
+        check(file("old"), NEW_FOLDER, FOLDER, Some(file("old")), Progress::Published);
+        check(FOLDER, put("new"), FOLDER, None, Progress::Pending);
+        check(FOLDER, put("new"), file("new"), None, Progress::Published);
+        check(FOLDER, put("new"), Observed::Absent, None, Progress::Pending);
+        check(FOLDER, TargetState::Absent, FOLDER, None, Progress::Pending);
+        check(Observed::Absent, NEW_FOLDER, Observed::Folder { mode: 0o700 }, None, Progress::Published);
+        check(FOLDER, TargetState::Folder { mode: 0o700 }, FOLDER, None, Progress::Pending);
     }
 
     #[test]
@@ -166,11 +166,11 @@ mod tests {
             Observed::File { len, fingerprint, .. } => Observed::File { mode, len, fingerprint },
             other => other,
         };
-        check(file("old"), chmod(), file("old"), None, Verdict::Pending);
-        check(file("old"), chmod(), file("person"), None, Verdict::Pending);
-        check(file("old"), chmod(), with(0o755, "person"), None, Verdict::Published);
-        check(file("old"), chmod(), with(0o600, "old"), None, Verdict::ChangedByOther);
-        check(file("old"), chmod(), Observed::Absent, None, Verdict::ChangedByOther);
+        check(file("old"), chmod(), file("old"), None, Progress::Pending);
+        check(file("old"), chmod(), file("person"), None, Progress::Pending);
+        check(file("old"), chmod(), with(0o755, "person"), None, Progress::Published);
+        check(file("old"), chmod(), with(0o600, "old"), None, Progress::ChangedByOther);
+        check(file("old"), chmod(), Observed::Absent, None, Progress::ChangedByOther);
     }
 
     #[test]
@@ -178,6 +178,6 @@ mod tests {
         let change =
             Change { root: 0, path: RelPath::new("a").unwrap(), before: file("old"), after: put("new") };
         let found = ObservedChange { target: file("edited"), is_staged: true, displaced: Some(file("old")) };
-        assert_eq!(classify(&change, &found), Verdict::Published);
+        assert_eq!(classify(&change, &found), Progress::Published);
     }
 }

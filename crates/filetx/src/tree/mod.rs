@@ -12,16 +12,16 @@ mod policy;
 mod probe;
 mod publish;
 mod recovery;
+pub(crate) mod vouch;
 
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::disk::{OpenMode, RenameMode, Storage};
-use crate::journal::pointer;
-use crate::journal::record::{MalformedRecord, Record};
-use crate::journal::{JOURNAL, Journal, JournalSteps};
+use crate::disk::{RenameMode, Storage};
+use crate::journal::record::Record;
+use crate::journal::{JOURNAL, JournalSteps, pointer};
 use crate::lock::{Guard, Lock, LockMode, Wait, acquire_all};
 use crate::root::Root;
 use crate::tx::{Preserved, Transaction};
@@ -30,6 +30,8 @@ use crate::{Disk, Error, RelPath, Result, Step};
 
 use policy::TreeStaging;
 pub use policy::TreeTransaction;
+pub use vouch::{Claim, ClaimedChange, Verdict, Vouch};
+use vouch::{read_record, trusted_pointer, trusted_record};
 
 /// Maximum number of times that pending transactions may add roots to the set.
 const ROUNDS_MAX: usize = 8;
@@ -105,23 +107,34 @@ pub(crate) enum RootSource {
 pub type StorageResolver = Arc<dyn Fn(&Path) -> io::Result<Arc<dyn Storage>> + Send + Sync>;
 
 impl Trees {
-    /// Locks existing folders and finishes unfinished transactions in them.
+    /// Locks existing folders and finishes unfinished transactions in them, if the caller vouches
+    /// for them. Otherwise nothing is touched, and the call fails.
     #[track_caller]
-    pub fn open(paths: &[&Path], options: TreeOptions) -> Result<Self> {
+    pub fn open(paths: &[&Path], options: TreeOptions, vouch: Vouch<'_>) -> Result<Self> {
         let canonical = |path: &&Path| path.canonicalize().map_err(Error::io(Step::Inspect, path));
         let paths = paths.iter().map(canonical).collect::<Result<Vec<_>>>()?;
-        Self::start(paths, &RootSource::Disk, options)
+        Self::start(paths, &RootSource::Disk, options, vouch)
     }
 
     /// Opens roots on any storage. The caller excludes all other users.
     #[track_caller]
-    pub fn on_storage(paths: &[&Path], resolver: StorageResolver, options: TreeOptions) -> Result<Self> {
+    pub fn on_storage(
+        paths: &[&Path],
+        resolver: StorageResolver,
+        options: TreeOptions,
+        vouch: Vouch<'_>,
+    ) -> Result<Self> {
         let paths = paths.iter().map(|path| path.to_path_buf()).collect();
-        Self::start(paths, &RootSource::Caller(resolver), options)
+        Self::start(paths, &RootSource::Caller(resolver), options, vouch)
     }
 
     #[track_caller]
-    fn start(mut paths: Vec<PathBuf>, source: &RootSource, options: TreeOptions) -> Result<Self> {
+    fn start(
+        mut paths: Vec<PathBuf>,
+        source: &RootSource,
+        options: TreeOptions,
+        vouch: Vouch<'_>,
+    ) -> Result<Self> {
         let requested = paths.len();
         if requested > ROOTS_MAX {
             return Err(Error::LimitExceeded { what: "roots of one transaction", limit: ROOTS_MAX as u64 });
@@ -133,10 +146,12 @@ impl Trees {
         for _ in 0..ROUNDS_MAX {
             let roots = paths.iter().map(|path| source.root(path, &options)).collect::<Result<Vec<_>>>()?;
             let guards = source.lock(&roots, &options)?;
-            let mut missing = missing_roots(&roots)?;
-            missing.extend(source.unfinished_ancestors(&roots, &options)?);
+            let pending = Pending::find(&roots, vouch)?;
+            let mut missing = pending.missing_roots(&roots);
+            missing.extend(source.unfinished_ancestors(&roots, &options, vouch)?);
             if missing.is_empty() {
-                let recovered = recovery::recover(&roots, &guards, options.syncfs_threshold)?;
+                let recovered =
+                    recovery::recover(&roots, pending.records, &guards, options.syncfs_threshold)?;
                 let roots = roots.into_iter().take(requested).collect();
                 return Ok(Self { roots, options, guards, recovered });
             }
@@ -148,6 +163,15 @@ impl Trees {
             what: "the chain of roots of unfinished transactions",
             limit: ROUNDS_MAX as u64,
         })
+    }
+
+    /// Returns true if files in a root name this transaction, as unfinished or as not acknowledged.
+    /// Follows nothing, waits for no lock and writes nothing; anyone may have written these files.
+    pub fn mentions(path: &Path, options: &TreeOptions, find: &StorageResolver, id: u128) -> Result<bool> {
+        let root = RootSource::Caller(find.clone()).existing_root(path, options)?;
+        Ok(read_record(&root)?.is_some_and(|record| record.id == id)
+            || pointer::read(&root)?.is_some_and(|pointer| pointer.id == id)
+            || root.stat(&root.in_txn_dir(done_name(id)))?.is_some())
     }
 
     /// Begins a transaction over all roots.
@@ -172,7 +196,15 @@ impl Trees {
 }
 
 impl RootSource {
+    /// Opens a root, and creates its transaction folder.
     fn root(&self, path: &Path, options: &TreeOptions) -> Result<Root> {
+        let root = self.existing_root(path, options)?;
+        txn_dir::prepare(&root)?;
+        Ok(root)
+    }
+
+    /// Opens a root. Writes nothing.
+    fn existing_root(&self, path: &Path, options: &TreeOptions) -> Result<Root> {
         let storage: io::Result<Arc<dyn Storage>> = match self {
             RootSource::Disk => Disk::open(path).map(|disk| Arc::new(disk) as Arc<dyn Storage>),
             RootSource::Caller(resolver) => resolver(path),
@@ -180,13 +212,17 @@ impl RootSource {
         let storage = storage.map_err(Error::io(Step::Inspect, path))?;
         let root = Root { storage, path: path.to_owned(), txn_dir: options.txn_dir.clone() };
         txn_dir::check_owner(&root)?;
-        txn_dir::prepare(&root)?;
         Ok(root)
     }
 
     /// Roots of this user above these with an unfinished transaction, which may be partly published
     /// here.
-    fn unfinished_ancestors(&self, roots: &[Root], options: &TreeOptions) -> Result<BTreeSet<PathBuf>> {
+    fn unfinished_ancestors(
+        &self,
+        roots: &[Root],
+        options: &TreeOptions,
+        vouch: Vouch<'_>,
+    ) -> Result<BTreeSet<PathBuf>> {
         let mut unfinished = BTreeSet::new();
         if let RootSource::Caller(_) = self {
             return Ok(unfinished);
@@ -194,8 +230,8 @@ impl RootSource {
         for above in roots.iter().flat_map(|root| root.path.ancestors().skip(1)) {
             let is_root = roots.iter().any(|root| root.is_at(above));
             if !is_root && ancestors::existing_lock(above, &options.txn_dir)?.is_some() {
-                let root = self.root(above, options)?;
-                if root.stat(&root.in_txn_dir(JOURNAL))?.is_some() || pointer::read(&root)?.is_some() {
+                let root = self.existing_root(above, options)?;
+                if trusted_record(&root, vouch)?.is_some() || trusted_pointer(&root, vouch)?.is_some() {
                     unfinished.insert(above.to_owned());
                 }
             }
@@ -236,35 +272,34 @@ pub(crate) fn done_name(id: u128) -> String {
     format!("done-{id:032x}")
 }
 
-/// Roots that unfinished transactions of these roots name and that are not open.
-fn missing_roots(roots: &[Root]) -> Result<BTreeSet<PathBuf>> {
-    let mut missing = BTreeSet::new();
-    for root in roots {
-        missing.extend(pointer::read(root)?.map(|pointer| pointer.main));
-        if let Some(record) = read_record(root)? {
-            missing
-                .extend(changed_roots(&record).into_iter().skip(1).map(|index| record.roots[index].clone()));
-        }
-    }
-    missing.retain(|path| !roots.iter().any(|root| root.is_at(path)));
-    Ok(missing)
+/// Unfinished transactions of open roots, for which the caller vouches.
+struct Pending {
+    /// The journals, each with the index of its root.
+    records: Vec<(usize, Record)>,
+    /// Roots with journals that pointers lead to.
+    mains: BTreeSet<PathBuf>,
 }
 
-/// Reads the only record of the journal of a tree.
-pub(crate) fn read_record(root: &Root) -> Result<Option<Record>> {
-    let Some(mut journal) = Journal::open(root, OpenMode::Read)? else { return Ok(None) };
-    // The journal was complete and synced before its rename: an invalid record is damage, not a
-    // torn write.
-    let corrupt = || Error::CorruptJournal {
-        path: root.full_path(&root.in_txn_dir(JOURNAL)),
-        reason: "its record is invalid",
-    };
-    let record = journal.next(root)?.ok_or_else(corrupt)?;
-    record.check_tree(&root.txn_dir).map_err(|MalformedRecord(reason)| Error::CorruptJournal {
-        path: root.full_path(&root.in_txn_dir(JOURNAL)),
-        reason,
-    })?;
-    Ok(Some(record))
+impl Pending {
+    fn find(roots: &[Root], vouch: Vouch<'_>) -> Result<Self> {
+        let mut pending = Self { records: Vec::new(), mains: BTreeSet::new() };
+        for (index, root) in roots.iter().enumerate() {
+            pending.mains.extend(trusted_pointer(root, vouch)?.map(|pointer| pointer.main));
+            pending.records.extend(trusted_record(root, vouch)?.map(|record| (index, record)));
+        }
+        Ok(pending)
+    }
+
+    /// Roots that the transactions name and that are not open.
+    fn missing_roots(&self, roots: &[Root]) -> BTreeSet<PathBuf> {
+        let mut missing = self.mains.clone();
+        for (_, record) in &self.records {
+            let others = changed_roots(record).into_iter().skip(1);
+            missing.extend(others.map(|index| record.roots[index].clone()));
+        }
+        missing.retain(|path| !roots.iter().any(|root| root.is_at(path)));
+        missing
+    }
 }
 
 /// Indexes of the roots that a record changes. The first one is the main root.

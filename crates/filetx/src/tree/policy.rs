@@ -124,10 +124,11 @@ impl Policy for TreeStaging<'_> {
                 return Err(Failure::unknown(error));
             }
             let _ = main.remove_if_exists(Step::CleanUp, &main.in_txn_dir(JOURNAL_TMP));
-            for root in others {
-                let _ = pointer::clear(root);
-            }
-            return Err(Failure::aborted(error));
+            // The owner would not vouch for a pointer that stays.
+            return Err(match others.into_iter().try_for_each(pointer::clear) {
+                Ok(()) => Failure::aborted(error),
+                Err(_) => Failure::unknown(error),
+            });
         }
         let mut report = CommitReport { id: record.id, preserved: Vec::new(), pending: None };
         let finish = || {
@@ -135,6 +136,8 @@ impl Policy for TreeStaging<'_> {
             let preserved = publish::publish(&tx.roots, &record, trees.options.syncfs_threshold)?;
             // 6.1, 6.2
             mark_done(main, record.id)?;
+            // 6.3, 6.4
+            others.into_iter().try_for_each(pointer::clear)?;
             Ok(preserved)
         };
         match finish() {
@@ -145,10 +148,7 @@ impl Policy for TreeStaging<'_> {
                 return Ok(report);
             }
         }
-        // 6.3 to 6.5: cleanup. The next open repeats what fails here.
-        for root in others {
-            let _ = pointer::clear(root);
-        }
+        // 6.5, 6.6: cleanup. The next open repeats what fails here.
         if record.owner.is_empty() {
             let _ = main.remove_if_exists(Step::RemoveDone, &main.in_txn_dir(done_name(record.id)));
         }

@@ -8,13 +8,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 
-use super::classify::{ObservedChange, Verdict, classify};
+use super::classify::{ObservedChange, Progress, classify};
 use crate::disk::{FileKind, FsSync, OpenMode, RenameMode};
 use crate::journal::record::Record;
 use crate::lock::platform::is_through_symlink;
 use crate::root::{OUR_FILE_MODE, OUR_FOLDER_MODE, Root, copy_range};
 use crate::tx::Preserved;
-use crate::tx::change::{Change, ContentBase, Observed, TargetState, in_order};
+use crate::tx::change::{Change, ContentBase, Fingerprint, Observed, TargetState, in_order};
 use crate::tx::stage::in_parallel;
 use crate::txn_dir::{KEPT, STAGE};
 use crate::{Error, RelPath, Result, Step};
@@ -37,15 +37,15 @@ struct PathPublisher<'a> {
 /// Publishes a record directly after its commit point.
 pub(crate) fn publish(roots: &[Root], record: &Record, syncfs_threshold: usize) -> Result<Vec<Preserved>> {
     let publishers = publishers(roots, record);
-    let verdicts = vec![Verdict::Pending; publishers.len()];
-    publish_all(roots, record, &publishers, &verdicts, syncfs_threshold)
+    let progresses = vec![Progress::Pending; publishers.len()];
+    publish_all(roots, record, &publishers, &progresses, syncfs_threshold)
 }
 
 /// Publishes the rest of a record after a crash. Observes all paths before the first change.
 pub(crate) fn republish(roots: &[Root], record: &Record, syncfs_threshold: usize) -> Result<Vec<Preserved>> {
     let publishers = publishers(roots, record);
-    let verdicts = publishers.iter().map(PathPublisher::verdict).collect::<Result<Vec<_>>>()?;
-    publish_all(roots, record, &publishers, &verdicts, syncfs_threshold)
+    let progresses = publishers.iter().map(PathPublisher::progress).collect::<Result<Vec<_>>>()?;
+    publish_all(roots, record, &publishers, &progresses, syncfs_threshold)
 }
 
 /// Finds content that an earlier process preserved for a record and could not report.
@@ -65,7 +65,7 @@ fn publish_all(
     roots: &[Root],
     record: &Record,
     publishers: &[PathPublisher<'_>],
-    verdicts: &[Verdict],
+    progresses: &[Progress],
     syncfs_threshold: usize,
 ) -> Result<Vec<Preserved>> {
     let parents = parents(record);
@@ -73,12 +73,12 @@ fn publish_all(
     let mut preserved = Vec::new();
     let mut folders = Vec::new();
     let mut modes = Vec::new();
-    for (publisher, verdict) in publishers.iter().zip(verdicts) {
-        let is_published = match verdict {
-            Verdict::Published => true,
-            Verdict::Pending => publisher.publish()?,
-            Verdict::ChangedByOther => false,
-            Verdict::SwapBack => {
+    for (publisher, progress) in publishers.iter().zip(progresses) {
+        let is_published = match progress {
+            Progress::Published => true,
+            Progress::Pending => publisher.publish()?,
+            Progress::ChangedByOther => false,
+            Progress::SwapBack => {
                 publisher.swap_back()?;
                 false
             }
@@ -151,9 +151,9 @@ fn publishers<'a>(roots: &'a [Root], record: &'a Record) -> Vec<PathPublisher<'a
 }
 
 impl PathPublisher<'_> {
-    fn verdict(&self) -> Result<Verdict> {
+    fn progress(&self) -> Result<Progress> {
         if Step::Classify.is_skipped() {
-            return Ok(Verdict::Pending);
+            return Ok(Progress::Pending);
         }
         let root = self.root;
         let path = &self.change.path;
@@ -170,12 +170,28 @@ impl PathPublisher<'_> {
         };
         let is_staged = staged_id.is_some() && target_id == staged_id;
         let found = ObservedChange { target: root.observe(path)?, is_staged, displaced };
-        let verdict = classify(self.change, &found);
-        if let (Some(staged), None, Verdict::Pending) = (&self.staged, staged_id, verdict) {
-            let path = root.full_path(staged);
-            return Err(Error::RootUnavailable { path, reason: "its staged content was removed" });
+        let progress = classify(self.change, &found);
+        if let (Some(staged), Progress::Pending) = (&self.staged, progress) {
+            if staged_id.is_none() {
+                let path = root.full_path(staged);
+                return Err(Error::RootUnavailable { path, reason: "its staged content was removed" });
+            }
+            // It is not what the owner vouched for. It may be a person's: an edit of the published
+            // file, whose name a power cut took back.
+            if !self.is_intact(&root.observe(staged)?) {
+                return Ok(Progress::ChangedByOther);
+            }
         }
-        Ok(verdict)
+        Ok(progress)
+    }
+
+    /// Returns true if the staged file has the content that the journal names: whoever writes to
+    /// the root can write to it.
+    fn is_intact(&self, found: &Observed) -> bool {
+        let TargetState::File { content, .. } = &self.change.after else { return true };
+        let ContentBase::Staged(staged) = &content.base else { return true };
+        matches!(found, Observed::File { len, fingerprint: Fingerprint::Whole(hash), .. }
+            if *len == staged.len && *hash == staged.hash)
     }
 
     /// Brings the path to its target state. Returns `false` and changes nothing if another program

@@ -1,6 +1,6 @@
 //! Recovery of user trees: finishes the transactions of an earlier process.
 
-use super::{RecoveredTransaction, changed_roots, done_name, mark_done, publish, read_record};
+use super::{RecoveredTransaction, changed_roots, done_name, mark_done, publish};
 use crate::disk::OpenMode;
 use crate::journal::record::Record;
 use crate::journal::{JOURNAL_TMP, Journal, STABILISE, pointer};
@@ -9,23 +9,27 @@ use crate::root::Root;
 use crate::txn_dir::STAGE;
 use crate::{Error, Result, Step};
 
-/// Finishes pending transactions in the roots and removes leftovers.
+/// Finishes pending transactions in the roots and removes leftovers. `records` are the journals
+/// that were vouched for, each with the index of its root: the files may have changed since.
 pub(super) fn recover(
     roots: &[Root],
+    records: Vec<(usize, Record)>,
     guards: &[Guard],
     syncfs_threshold: usize,
 ) -> Result<Vec<RecoveredTransaction>> {
     let mut recovered = Vec::new();
-    for root in roots {
-        if let Some(record) = read_record(root)? {
-            tracing::info!(root = %root.path.display(), changes = record.changes.len(), "recovering");
-            recovered.push(roll_forward(roots, root, record, guards, syncfs_threshold)?);
-        }
+    for (index, record) in records {
+        let root = &roots[index];
+        tracing::info!(root = %root.path.display(), changes = record.changes.len(), "recovering");
+        recovered.push(roll_forward(roots, root, record, guards, syncfs_threshold)?);
     }
     for root in roots {
         recovered.extend(unacknowledged(roots, root, &recovered)?);
-        // Its transaction is finished, or was never committed.
-        pointer::clear(root)?;
+        // Its transaction is finished, or was never committed. A process that died may have
+        // removed it without the sync; a single root has none.
+        if roots.len() > 1 {
+            pointer::clear(root)?;
+        }
         for name in [JOURNAL_TMP, pointer::POINTER_TMP, publish::COPY] {
             root.remove_if_exists(Step::CleanUp, &root.in_txn_dir(name))?;
         }

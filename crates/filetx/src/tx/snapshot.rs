@@ -10,12 +10,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::disk::Storage;
-use crate::journal::pointer;
+use crate::journal::record::Record;
 use crate::lock::{Guard, Lock, LockMode, Wait, acquire_all};
 use crate::own::state;
 use crate::path::{ToTxPath, TxPath};
 use crate::root::Root;
-use crate::tree::{StorageResolver, ancestors, changed_roots, done_name, read_record};
+use crate::tree::vouch::{Vouch, trusted_pointer, trusted_record};
+use crate::tree::{StorageResolver, ancestors, changed_roots};
 use crate::tx::change::{Observed, PathState};
 use crate::tx::view::{ContentReader, Overlay, View};
 use crate::txn_dir;
@@ -51,26 +52,34 @@ impl Snapshot {
         Ok(Self { roots: vec![root], overlay, none: Overlay::default(), _guards: guards })
     }
 
-    /// Reads one root of [`Trees`](crate::Trees) with the transaction folder `txn_dir`.
+    /// Reads one root of [`Trees`](crate::Trees) with the transaction folder `txn_dir`. Fails if it
+    /// has an unfinished transaction for which the caller does not vouch.
     #[track_caller]
-    pub fn of_tree(path: &Path, txn_dir: &RelPath, wait: &Wait) -> Result<Self> {
+    pub fn of_tree(path: &Path, txn_dir: &RelPath, wait: &Wait, vouch: Vouch<'_>) -> Result<Self> {
         let path = path.canonicalize().map_err(Error::io(Step::Inspect, path))?;
         let mut locks = ancestors::locks(&path, txn_dir)?;
         let own = ancestors::reader_lock(&path, txn_dir)?;
         locks.extend(own.map(|lock| (lock, LockMode::Shared)));
         let guards = lock_shared(&locks, wait)?;
-        Self::start_tree(&path, txn_dir, &|path| Disk::open(path).map(|disk| Arc::new(disk) as _), guards)
+        let open = |path: &Path| Disk::open(path).map(|disk| Arc::new(disk) as _);
+        Self::start_tree(&path, txn_dir, &open, vouch, guards)
     }
 
     /// Reads a root on any storage. The caller excludes writers.
-    pub fn of_tree_on_storage(path: &Path, txn_dir: &RelPath, find: &StorageResolver) -> Result<Self> {
-        Self::start_tree(path, txn_dir, &**find, Vec::new())
+    pub fn of_tree_on_storage(
+        path: &Path,
+        txn_dir: &RelPath,
+        find: &StorageResolver,
+        vouch: Vouch<'_>,
+    ) -> Result<Self> {
+        Self::start_tree(path, txn_dir, &**find, vouch, Vec::new())
     }
 
     fn start_tree(
         path: &Path,
         txn_dir: &RelPath,
         find: &dyn Fn(&Path) -> io::Result<Arc<dyn Storage>>,
+        vouch: Vouch<'_>,
         guards: Vec<Guard>,
     ) -> Result<Self> {
         let open = |path: &Path| -> Result<Root> {
@@ -81,16 +90,17 @@ impl Snapshot {
         };
         let root = open(path)?;
         let mut overlay = Overlay::default();
-        let mut overlay_record = |record: crate::journal::record::Record, index: usize| {
+        let mut overlay_record = |record: Record, index: usize| {
             for change in record.changes.into_iter().filter(|change| change.root == index) {
                 overlay.apply(TxPath { root: 0, path: change.path }, change.after);
             }
         };
-        if let Some(record) = read_record(&root)? {
+        if let Some(record) = trusted_record(&root, vouch)? {
             let main = changed_roots(&record).first().copied().unwrap_or(0);
             overlay_record(record, main);
-        } else if let Some(pointer) = pointer::read(&root)? {
-            let record = read_record(&open(&pointer.main)?)?.filter(|record| record.id == pointer.id);
+        } else if let Some(pointer) = trusted_pointer(&root, vouch)? {
+            let record =
+                trusted_record(&open(&pointer.main)?, vouch)?.filter(|record| record.id == pointer.id);
             if let Some(record) = record
                 && let Some(index) = record.roots.iter().position(|listed| listed == path)
             {
@@ -98,15 +108,6 @@ impl Snapshot {
             }
         }
         Ok(Self { roots: vec![root], overlay, none: Overlay::default(), _guards: guards })
-    }
-
-    /// Returns true if a committed transaction, finished or not, waits here for the acknowledgement
-    /// of its owner.
-    pub fn has_unacknowledged(&self, id: u128) -> Result<bool> {
-        let root = &self.roots[0];
-        Ok(read_record(root)?.is_some_and(|record| record.id == id)
-            || pointer::read(root)?.is_some_and(|pointer| pointer.id == id)
-            || root.stat(&root.in_txn_dir(done_name(id)))?.is_some())
     }
 
     /// The state of a path.

@@ -274,7 +274,12 @@ pub(crate) fn open_trees(disk: &SimDisk, roots: usize) -> Result<Trees, Error> {
 
 fn open_trees_with(disk: &SimDisk, roots: usize, syncfs_threshold: usize) -> Result<Trees, Error> {
     let paths: Vec<&Path> = ROOTS[..roots].iter().map(Path::new).collect();
-    Trees::on_storage(&paths, finder(disk), TreeOptions { syncfs_threshold, ..TreeOptions::default() })
+    Trees::on_storage(
+        &paths,
+        finder(disk),
+        TreeOptions { syncfs_threshold, ..TreeOptions::default() },
+        &testkit::journals::trust,
+    )
 }
 
 pub(crate) fn open_folder(disk: &SimDisk, journal_bytes: u64) -> Result<OwnFolder, Error> {
@@ -333,9 +338,12 @@ fn read(disk: &SimDisk, kind: Kind) -> Result<Model, Error> {
                 Snapshot::of_folder_on_storage(disk.root("a"), Path::new("a"))?
             }
             Kind::Folder { .. } => continue,
-            Kind::Tree { .. } => {
-                Snapshot::of_tree_on_storage(Path::new(root), &TreeOptions::default().txn_dir, &finder(disk))?
-            }
+            Kind::Tree { .. } => Snapshot::of_tree_on_storage(
+                Path::new(root),
+                &TreeOptions::default().txn_dir,
+                &finder(disk),
+                &testkit::journals::trust,
+            )?,
         };
         let mut folders = vec![filetx::RelPath::root()];
         while let Some(folder) = folders.pop() {

@@ -15,6 +15,8 @@ enum Detector {
     People,
     /// An edit after the acknowledged commit.
     Afterwards,
+    /// Traces of an acknowledged commit.
+    Traces,
     /// The replacement of one file.
     Replace,
 }
@@ -81,6 +83,7 @@ fn mutants() -> Vec<(Step, Detector)> {
         (Step::SyncParent, tree()),
         (Step::SyncFsPublished, tree_of(TREE_TOGETHER)),
         (Step::SyncDone, Detector::Afterwards),
+        (Step::SyncCleared, Detector::Traces),
         (Step::SyncNewJournal, folder(small, &grows)),
         (Step::SyncNewJournalFolder, folder(small, &saves)),
         (Step::SyncRecord, folder(16 * 1024, &saves)),
@@ -108,6 +111,7 @@ impl Detector {
             Detector::Crashes(plan) => clean(plan.explore(&limits())),
             Detector::People => people::editor_at_every_step().map(|_| ()),
             Detector::Afterwards => people::edits_after_the_commit(),
+            Detector::Traces => people::traces_after_the_commit(),
             Detector::Replace => clean(super::replaced::explore()),
         }
     }

@@ -5,7 +5,7 @@ use testkit::sim::SimDisk;
 
 use testkit::chain;
 
-use super::model::open_trees;
+use super::model::{finder, open_trees};
 
 const PATHS: [&str; 3] = ["changed", "created", "removed"];
 
@@ -172,6 +172,31 @@ pub(crate) fn edits_after_the_commit() -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// After an acknowledged commit no journal and no pointer returns with a power cut: its owner has
+/// forgotten it, and would not vouch for it.
+pub(crate) fn traces_after_the_commit() -> Result<(), String> {
+    let disk = disk();
+    let mut trees = open_trees(&disk, 2).map_err(|error| chain(&error))?;
+    let mut tx = trees.begin();
+    tx.put((0, "changed"), b"new").and_then(|()| tx.put((1, "f"), b"new")).map_err(|error| chain(&error))?;
+    assert!(tx.commit().map_err(|error| chain(&error))?.pending.is_none());
+    drop(trees);
+    for cut in disk.sampled_crash_states(1, 1000) {
+        for root in ["a", "b"] {
+            let options = filetx::TreeOptions::default();
+            let paths = [std::path::Path::new(root)];
+            let opened = Trees::on_storage(&paths, finder(&cut.disk), options, &testkit::journals::distrust);
+            drop(opened.map_err(|error| format!("{}\n{}", chain(&error), cut.describe()))?);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_power_cut_brings_back_no_trace_of_a_commit() {
+    traces_after_the_commit().unwrap_or_else(|message| panic!("{message}"));
 }
 
 #[test]

@@ -106,13 +106,18 @@ impl Place {
     /// Opens trees.
     pub(crate) fn trees(&self, roots: &[&str]) -> Result<Trees> {
         let roots: Vec<&Path> = roots.iter().map(Path::new).collect();
-        Trees::on_storage(&roots, self.resolver(), TreeOptions::default())
+        Trees::on_storage(&roots, self.resolver(), TreeOptions::default(), &testkit::journals::trust)
     }
 
     /// Reads some paths of a root as a snapshot.
     pub(crate) fn read_tree(&self, root: &str) -> Result<()> {
         let txn_dir = RelPath::new(".txn").unwrap();
-        let snapshot = Snapshot::of_tree_on_storage(Path::new(root), &txn_dir, &self.resolver())?;
+        let snapshot = Snapshot::of_tree_on_storage(
+            Path::new(root),
+            &txn_dir,
+            &self.resolver(),
+            &testkit::journals::trust,
+        )?;
         for path in ["f", "g", "n", "d", "d/x", "link", "link/secret", "secret"] {
             let _ = snapshot.path_state(path)?;
             // A folder has no content, and a journal may name staged content that is gone.

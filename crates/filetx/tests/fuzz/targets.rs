@@ -148,7 +148,12 @@ pub(crate) fn unpublished(input: &[u8]) {
     let before = disk.fingerprint();
     let txn_dir = RelPath::new(".txn").unwrap();
     for root in ["a", "b"] {
-        if let Ok(snapshot) = Snapshot::of_tree_on_storage(Path::new(root), &txn_dir, &resolver(&disk)) {
+        if let Ok(snapshot) = Snapshot::of_tree_on_storage(
+            Path::new(root),
+            &txn_dir,
+            &resolver(&disk),
+            &testkit::journals::trust,
+        ) {
             for path in ["f", "g", "n", "d", "d/x", "link"] {
                 let _ = (snapshot.read(path), snapshot.observe(path), snapshot.list(path));
             }
@@ -196,7 +201,12 @@ fn change(disk: &SimDisk) -> Result<(), ()> {
 }
 
 fn open(disk: &SimDisk) -> filetx::Result<Trees> {
-    Trees::on_storage(&[Path::new("a"), Path::new("b")], resolver(disk), TreeOptions::default())
+    Trees::on_storage(
+        &[Path::new("a"), Path::new("b")],
+        resolver(disk),
+        TreeOptions::default(),
+        &testkit::journals::trust,
+    )
 }
 
 fn resolver(disk: &SimDisk) -> StorageResolver {

@@ -269,7 +269,7 @@ fn lock(home: &Path) -> PathBuf {
 }
 
 fn open_trees(home: &Path) -> Result<Trees, Error> {
-    Trees::open(&[&home.join("a"), &home.join("b")], TreeOptions::default())
+    Trees::open(&[&home.join("a"), &home.join("b")], TreeOptions::default(), &testkit::journals::trust)
 }
 
 fn commit_trees(trees: &mut Trees) -> Result<CommitReport, Failure> {

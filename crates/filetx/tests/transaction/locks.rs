@@ -27,8 +27,9 @@ fn a_nested_transaction_reports_the_location_of_the_first() {
 fn opening_trees_twice_in_one_thread_reports_the_first_location() {
     let place = Place::new(Policy::UserTree);
     let line = line!() + 1;
-    let trees = Trees::open(&[&place.root("")], TreeOptions::default()).unwrap();
-    let Err(error) = Trees::open(&[&place.root("")], TreeOptions::default()) else {
+    let trees = Trees::open(&[&place.root("")], TreeOptions::default(), &testkit::journals::trust).unwrap();
+    let Err(error) = Trees::open(&[&place.root("")], TreeOptions::default(), &testkit::journals::trust)
+    else {
         panic!("it opened twice")
     };
     assert!(
@@ -36,7 +37,7 @@ fn opening_trees_twice_in_one_thread_reports_the_first_location() {
     );
     place.assert_error(&error, "AlreadyHeld", ".txn/lock");
     drop(trees);
-    drop(Trees::open(&[&place.root("")], TreeOptions::default()).unwrap());
+    drop(Trees::open(&[&place.root("")], TreeOptions::default(), &testkit::journals::trust).unwrap());
 }
 
 #[test]
@@ -77,15 +78,18 @@ fn threads_of_one_folder_handle_wait_for_the_permit() {
 
 fn is_busy(roots: &[&Path]) -> bool {
     let options = TreeOptions { wait: briefly(), ..TreeOptions::default() };
-    thread::scope(|scope| match scope.spawn(|| Trees::open(roots, options).map(drop)).join().unwrap() {
-        Ok(()) => false,
-        Err(Error::Busy { lock, holder, .. }) => {
-            assert!(lock.ends_with(".txn/lock"), "{lock:?}");
-            // A shared holder writes no note.
-            assert!(holder.is_none_or(|holder| holder.pid == std::process::id()));
-            true
+    thread::scope(|scope| {
+        match scope.spawn(|| Trees::open(roots, options, &testkit::journals::trust).map(drop)).join().unwrap()
+        {
+            Ok(()) => false,
+            Err(Error::Busy { lock, holder, .. }) => {
+                assert!(lock.ends_with(".txn/lock"), "{lock:?}");
+                // A shared holder writes no note.
+                assert!(holder.is_none_or(|holder| holder.pid == std::process::id()));
+                true
+            }
+            Err(error) => panic!("{error:?}"),
         }
-        Err(error) => panic!("{error:?}"),
     })
 }
 
@@ -96,17 +100,17 @@ fn a_root_and_one_inside_it_exclude_each_other() {
     let (outer, inner, beside) = (place.root(""), place.root("a/inner"), place.root("b"));
     // Both are roots now.
     for root in [&outer, &inner, &beside] {
-        drop(Trees::open(&[root], TreeOptions::default()).unwrap());
+        drop(Trees::open(&[root], TreeOptions::default(), &testkit::journals::trust).unwrap());
     }
-    let held = Trees::open(&[&outer], TreeOptions::default()).unwrap();
+    let held = Trees::open(&[&outer], TreeOptions::default(), &testkit::journals::trust).unwrap();
     assert!(is_busy(&[&inner]));
     drop(held);
-    let held = Trees::open(&[&inner], TreeOptions::default()).unwrap();
+    let held = Trees::open(&[&inner], TreeOptions::default(), &testkit::journals::trust).unwrap();
     assert!(is_busy(&[&outer]));
     assert!(!is_busy(&[&beside]), "two roots inside one do not exclude each other");
     drop(held);
     assert!(!is_busy(&[&outer]) && !is_busy(&[&inner]));
-    let both = Trees::open(&[&outer, &inner], TreeOptions::default()).unwrap();
+    let both = Trees::open(&[&outer, &inner], TreeOptions::default(), &testkit::journals::trust).unwrap();
     assert!(is_busy(&[&inner]) && is_busy(&[&outer]));
     drop(both);
 }
@@ -115,7 +119,7 @@ fn a_root_and_one_inside_it_exclude_each_other() {
 fn disjoint_roots_do_not_wait_for_each_other() {
     let place = Place::new(Policy::UserTree);
     place.make(&["a/", "b/", "a-x/"]);
-    let _held = Trees::open(&[&place.root("a")], TreeOptions::default()).unwrap();
+    let _held = Trees::open(&[&place.root("a")], TreeOptions::default(), &testkit::journals::trust).unwrap();
     assert!(!is_busy(&[&place.root("b")]));
     assert!(!is_busy(&[&place.root("a-x")]));
     assert!(is_busy(&[&place.root("b"), &place.root("a")]), "one of the two is held");
@@ -131,7 +135,9 @@ fn roots_given_in_any_order_do_not_block_each_other() {
         for roots in [[&a, &b], [&b, &a]] {
             scope.spawn(move || {
                 for _ in 0..20 {
-                    let mut trees = Trees::open(&[roots[0], roots[1]], TreeOptions::default()).unwrap();
+                    let mut trees =
+                        Trees::open(&[roots[0], roots[1]], TreeOptions::default(), &testkit::journals::trust)
+                            .unwrap();
                     let mut tx = trees.begin();
                     for root in [0, 1] {
                         let mut text = tx.read((root, "f")).unwrap().unwrap_or_default();
@@ -151,7 +157,7 @@ fn roots_given_in_any_order_do_not_block_each_other() {
 fn a_symlink_to_a_root_is_that_root() {
     let place = Place::new(Policy::UserTree);
     place.make(&["a/", "l->a"]);
-    let _held = Trees::open(&[&place.root("l")], TreeOptions::default()).unwrap();
+    let _held = Trees::open(&[&place.root("l")], TreeOptions::default(), &testkit::journals::trust).unwrap();
     assert!(is_busy(&[&place.root("a")]));
 }
 
@@ -167,10 +173,13 @@ fn disjoint_own_folders_do_not_wait_for_each_other() {
 fn a_reader_of_an_inner_root_waits_for_a_writer_of_the_outer_one() {
     let place = Place::new(Policy::UserTree);
     place.make(&["in/", "in/f=old"]);
-    drop(Trees::open(&[&place.root("in")], TreeOptions::default()).unwrap());
+    drop(Trees::open(&[&place.root("in")], TreeOptions::default(), &testkit::journals::trust).unwrap());
     let outer = place.open_trees();
     let inner = place.root("in");
-    let read = || Snapshot::of_tree(&inner, &TreeOptions::default().txn_dir, &briefly()).map(drop);
+    let read = || {
+        Snapshot::of_tree(&inner, &TreeOptions::default().txn_dir, &briefly(), &testkit::journals::trust)
+            .map(drop)
+    };
     let elsewhere = || thread::scope(|scope| scope.spawn(read).join().unwrap());
     assert!(matches!(elsewhere(), Err(Error::Busy { .. })));
     drop(outer);

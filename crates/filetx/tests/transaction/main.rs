@@ -17,3 +17,4 @@ mod snapshots;
 #[path = "../support/mod.rs"]
 mod support;
 mod trees;
+mod vouch;

@@ -57,17 +57,28 @@ fn a_transaction_folder_of_another_user_is_refused_before_anything_is_created() 
             assert!(error.to_string().contains("belongs to user 65534"), "{error}");
         };
         refused(
-            Trees::open(&[&place.root("")], TreeOptions { txn_dir: txn_dir.clone(), ..options() })
-                .err()
-                .expect("it was opened"),
+            Trees::open(
+                &[&place.root("")],
+                TreeOptions { txn_dir: txn_dir.clone(), ..options() },
+                &testkit::journals::trust,
+            )
+            .err()
+            .expect("it was opened"),
         );
-        refused(Snapshot::of_tree(&place.root(""), &txn_dir, &briefly()).err().expect("it was read"));
+        refused(
+            Snapshot::of_tree(&place.root(""), &txn_dir, &briefly(), &testkit::journals::trust)
+                .err()
+                .expect("it was read"),
+        );
         assert_eq!(place.lines(), before, "nothing is created");
         // Its owner uses it.
         give_to_nobody(&place.root(".."));
         as_ordinary_user(|| {
-            let opened =
-                Trees::open(&[&place.root("")], TreeOptions { txn_dir: txn_dir.clone(), ..options() });
+            let opened = Trees::open(
+                &[&place.root("")],
+                TreeOptions { txn_dir: txn_dir.clone(), ..options() },
+                &testkit::journals::trust,
+            );
             assert!(opened.is_ok(), "{:?}", opened.err());
         });
     }
@@ -96,10 +107,11 @@ fn roots_of_other_users_above_are_neither_locked_nor_followed() {
     let _held = held.acquire_send(LockMode::Exclusive, &Wait::default()).unwrap();
 
     let inner = place.root("in");
-    let opened = Trees::open(&[&inner], options()).unwrap();
+    let opened = Trees::open(&[&inner], options(), &testkit::journals::trust).unwrap();
     assert_eq!(opened.recovered(), []);
     drop(opened);
-    let snapshot = Snapshot::of_tree(&inner, &options().txn_dir, &briefly()).unwrap();
+    let snapshot =
+        Snapshot::of_tree(&inner, &options().txn_dir, &briefly(), &testkit::journals::trust).unwrap();
     assert_eq!(snapshot.read("f").unwrap().unwrap(), b"old");
     drop(snapshot);
     assert_eq!(fs::read(place.root("in/f")).unwrap(), b"old");
@@ -126,11 +138,15 @@ fn a_transaction_folder_swapped_for_a_symlink_gets_no_lock_file() {
         on_wait: Some(Arc::new(on_wait)),
         timeout: Duration::from_secs(30),
     };
-    let opened = Trees::open(&[&place.root("")], TreeOptions { wait, ..TreeOptions::default() });
+    let opened = Trees::open(
+        &[&place.root("")],
+        TreeOptions { wait, ..TreeOptions::default() },
+        &testkit::journals::trust,
+    );
     assert!(opened.is_err(), "the transaction folder is a symlink");
     assert_eq!(names(&place.outside("")), ["secret".to_owned()].into());
     // It stays refused, and a reader finds nothing behind the symlink.
-    assert!(Trees::open(&[&place.root("")], options()).is_err());
+    assert!(Trees::open(&[&place.root("")], options(), &testkit::journals::trust).is_err());
     assert_eq!(names(&place.outside("")), ["secret".to_owned()].into());
 }
 
@@ -143,6 +159,9 @@ fn a_symlink_above_a_root_is_not_followed() {
     symlink("../outside", place.root(".txn")).unwrap();
     let held = Lock::open(&place.outside("lock")).unwrap();
     let _held = held.acquire_send(LockMode::Exclusive, &Wait::default()).unwrap();
-    drop(Trees::open(&[&place.root("in")], options()).unwrap());
-    drop(Snapshot::of_tree(&place.root("in"), &options().txn_dir, &briefly()).unwrap());
+    drop(Trees::open(&[&place.root("in")], options(), &testkit::journals::trust).unwrap());
+    drop(
+        Snapshot::of_tree(&place.root("in"), &options().txn_dir, &briefly(), &testkit::journals::trust)
+            .unwrap(),
+    );
 }

@@ -229,7 +229,7 @@ impl Place {
     }
 
     pub(crate) fn open_trees(&self) -> Trees {
-        Trees::open(&[&self.root("")], TreeOptions::default()).unwrap()
+        Trees::open(&[&self.root("")], TreeOptions::default(), &testkit::journals::trust).unwrap()
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {
@@ -239,7 +239,12 @@ impl Place {
     pub(crate) fn try_snapshot(&self, wait: &Wait) -> Result<Snapshot> {
         match self.policy {
             Policy::OwnFolder => Snapshot::of_folder(&self.root(""), &self.lock_file(), wait),
-            Policy::UserTree => Snapshot::of_tree(&self.root(""), &TreeOptions::default().txn_dir, wait),
+            Policy::UserTree => Snapshot::of_tree(
+                &self.root(""),
+                &TreeOptions::default().txn_dir,
+                wait,
+                &testkit::journals::trust,
+            ),
         }
     }
 

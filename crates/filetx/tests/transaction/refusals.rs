@@ -190,8 +190,12 @@ fn unknown_roots() {
 fn content_staged_in_another_root() {
     let place = Place::new(Policy::UserTree);
     fs::create_dir(place.outside("../second")).unwrap();
-    let mut trees =
-        Trees::open(&[&place.root(""), &place.outside("../second")], TreeOptions::default()).unwrap();
+    let mut trees = Trees::open(
+        &[&place.root(""), &place.outside("../second")],
+        TreeOptions::default(),
+        &testkit::journals::trust,
+    )
+    .unwrap();
     let mut tx = trees.begin();
     let mut staged = tx.stage(1).unwrap();
     staged.write_all(b"text").unwrap();
@@ -347,7 +351,9 @@ fn a_parent_folder_that_appears_during_staging_is_refused() {
     let resolver: StorageResolver = Arc::new(|path: &Path| {
         Ok(Arc::new(Racing { disk: Disk::open(path)?, folder: path.join("d") }) as Arc<dyn Storage>)
     });
-    let mut trees = Trees::on_storage(&[root.path()], resolver, TreeOptions::default()).unwrap();
+    let mut trees =
+        Trees::on_storage(&[root.path()], resolver, TreeOptions::default(), &testkit::journals::trust)
+            .unwrap();
     let mut tx = trees.begin();
     let error = tx.put("d/f", b"x").unwrap_err();
     assert!(matches!(&error, Error::Exists { path } if *path == root.path().join("d")), "{error:?}");

@@ -102,25 +102,36 @@ fn readers_see_a_transaction_pending_in_another_root() {
             disk.external_write(root, "gone", b"old");
         }
         let paths = [Path::new("a"), Path::new("b")];
-        drop(Trees::on_storage(&paths, finder(&disk), TreeOptions::default()).unwrap());
+        drop(
+            Trees::on_storage(&paths, finder(&disk), TreeOptions::default(), &testkit::journals::trust)
+                .unwrap(),
+        );
         disk.new_program();
         disk.crash_at(crash_at);
-        let done = Trees::on_storage(&paths, finder(&disk), TreeOptions::default()).is_ok_and(|mut trees| {
-            let mut tx = trees.begin();
-            let mut stage = |root| {
-                tx.put((root, "f"), b"new")?;
-                tx.put((root, "d/e/new"), b"new")?;
-                tx.symlink((root, "l"), "new".as_ref())?;
-                tx.remove((root, "gone"))
-            };
-            let staged = stage(0).and_then(|()| stage(1));
-            staged.is_ok() && tx.commit().is_ok_and(|committed| committed.pending.is_none())
-        });
+        let done =
+            Trees::on_storage(&paths, finder(&disk), TreeOptions::default(), &testkit::journals::trust)
+                .is_ok_and(|mut trees| {
+                    let mut tx = trees.begin();
+                    let mut stage = |root| {
+                        tx.put((root, "f"), b"new")?;
+                        tx.put((root, "d/e/new"), b"new")?;
+                        tx.symlink((root, "l"), "new".as_ref())?;
+                        tx.remove((root, "gone"))
+                    };
+                    let staged = stage(0).and_then(|()| stage(1));
+                    staged.is_ok() && tx.commit().is_ok_and(|committed| committed.pending.is_none())
+                });
         let done = done && !disk.is_crashed();
         let disk = disk.kill();
         let before = disk.fingerprint();
         let seen = ["a", "b"].map(|root| {
-            let snapshot = Snapshot::of_tree_on_storage(Path::new(root), &home, &finder(&disk)).unwrap();
+            let snapshot = Snapshot::of_tree_on_storage(
+                Path::new(root),
+                &home,
+                &finder(&disk),
+                &testkit::journals::trust,
+            )
+            .unwrap();
             let look = |path: &str| snapshot.path_state(path).unwrap();
             let text = snapshot.read("f").unwrap().unwrap();
             let new = text == b"new";

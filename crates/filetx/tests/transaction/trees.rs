@@ -47,7 +47,7 @@ fn two_roots(place: &Place, options: TreeOptions) -> Trees {
     for name in ["a", "b"] {
         let _ = fs::create_dir(place.root(name));
     }
-    Trees::open(&[&place.root("a"), &place.root("b")], options).unwrap()
+    Trees::open(&[&place.root("a"), &place.root("b")], options, &testkit::journals::trust).unwrap()
 }
 
 fn commit(trees: &mut Trees, work: impl FnOnce(&mut TreeTransaction<'_>) -> Result<()>) {
@@ -90,7 +90,9 @@ fn roots_on_two_file_systems() {
         return;
     }
     let other = tempfile::tempdir_in(memory).unwrap();
-    let mut trees = Trees::open(&[&place.root(""), other.path()], TreeOptions::default()).unwrap();
+    let mut trees =
+        Trees::open(&[&place.root(""), other.path()], TreeOptions::default(), &testkit::journals::trust)
+            .unwrap();
     commit(&mut trees, |tx| {
         tx.put((0, "f"), b"here")?;
         tx.put((1, "f"), b"there")
@@ -138,8 +140,12 @@ fn the_transaction_folder_may_be_nested() {
     let place = Place::new(Policy::UserTree);
     place.make(&["meta/", "meta/f=x"]);
     let home = RelPath::new("meta/.txn").unwrap();
-    let mut trees =
-        Trees::open(&[&place.root("")], TreeOptions { txn_dir: home, ..TreeOptions::default() }).unwrap();
+    let mut trees = Trees::open(
+        &[&place.root("")],
+        TreeOptions { txn_dir: home, ..TreeOptions::default() },
+        &testkit::journals::trust,
+    )
+    .unwrap();
     let mut tx = trees.begin();
     place.assert_error(&tx.put("meta/.txn/x", b"x").unwrap_err(), "ReservedPath", "meta/.txn/x");
     assert_eq!(tx.list("meta").unwrap(), ["f"]);
@@ -207,14 +213,16 @@ fn more_roots_than_the_limit_are_refused() {
     let place = Place::new(Policy::UserTree);
     let root = place.root("");
     let roots: Vec<&Path> = vec![&root; filetx::ROOTS_MAX + 1];
-    let error = Trees::open(&roots, TreeOptions::default()).map(drop).unwrap_err();
+    let error = Trees::open(&roots, TreeOptions::default(), &testkit::journals::trust).map(drop).unwrap_err();
     place.assert_error(&error, "LimitExceeded", "roots of one transaction");
 }
 
 #[test]
 fn a_missing_root_is_an_error_that_names_it() {
     let place = Place::new(Policy::UserTree);
-    let error = Trees::open(&[&place.root("missing")], TreeOptions::default()).map(drop).unwrap_err();
+    let error = Trees::open(&[&place.root("missing")], TreeOptions::default(), &testkit::journals::trust)
+        .map(drop)
+        .unwrap_err();
     place.assert_error(&error, "Io", "root/missing");
 }
 
@@ -222,7 +230,9 @@ fn a_missing_root_is_an_error_that_names_it() {
 fn a_root_that_is_given_twice_is_refused() {
     let place = Place::new(Policy::UserTree);
     let error =
-        Trees::open(&[&place.root(""), &place.root("")], TreeOptions::default()).map(drop).unwrap_err();
+        Trees::open(&[&place.root(""), &place.root("")], TreeOptions::default(), &testkit::journals::trust)
+            .map(drop)
+            .unwrap_err();
     assert!(error.to_string().contains("given twice"), "{error}");
 }
 
@@ -264,7 +274,7 @@ fn opening_an_inner_root_recovers_the_outer_one() {
     let place = Place::new(Policy::UserTree);
     place.make(&["d/", "d/f=old", "in/", "in/g=old"]);
     let inner = place.root("in");
-    drop(Trees::open(&[&inner], TreeOptions::default()).unwrap());
+    drop(Trees::open(&[&inner], TreeOptions::default(), &testkit::journals::trust).unwrap());
     let mut outer = place.open_trees();
     let mut tx = outer.begin();
     tx.put("d/f", b"new").unwrap();
@@ -280,7 +290,7 @@ fn opening_an_inner_root_recovers_the_outer_one() {
     drop(outer);
     assert!(place.root(".txn/journal").exists());
 
-    let opened = Trees::open(&[&inner], TreeOptions::default()).unwrap();
+    let opened = Trees::open(&[&inner], TreeOptions::default(), &testkit::journals::trust).unwrap();
     assert_eq!(opened.recovered().len(), 1);
     assert!(!place.root(".txn/journal").exists());
     assert_eq!(fs::read(place.root("d/f")).unwrap(), b"new");
@@ -293,7 +303,8 @@ fn a_change_replaces_only_the_observed_state() {
     place.make(&["f=old"]);
     fs::create_dir(place.root("d")).unwrap();
     fs::write(place.root("d/x"), "old").unwrap();
-    let mut trees = Trees::open(&[&place.root("")], TreeOptions::default()).unwrap();
+    let mut trees =
+        Trees::open(&[&place.root("")], TreeOptions::default(), &testkit::journals::trust).unwrap();
     let mut tx = trees.begin();
     let old = Observed::File { mode: 0o644, len: 3, fingerprint: Fingerprint::Whole(Hash::of(b"old")) };
     assert_eq!(*tx.observe("f").unwrap(), old);
@@ -312,7 +323,8 @@ fn a_change_replaces_only_the_observed_state() {
     assert_eq!(fs::metadata(place.root("g")).unwrap().mode() & 0o7777, 0o4755);
     drop(trees);
     let home = TreeOptions::default().txn_dir;
-    let snapshot = Snapshot::of_tree(&place.root(""), &home, &Wait::default()).unwrap();
+    let snapshot =
+        Snapshot::of_tree(&place.root(""), &home, &Wait::default(), &testkit::journals::trust).unwrap();
     assert_eq!(snapshot.observe("d/x").unwrap(), old);
     assert_eq!(snapshot.observe("nothing").unwrap(), Observed::Absent);
 }
@@ -326,7 +338,10 @@ fn threads_can_open_a_new_root_at_once() {
             for _ in 0..8 {
                 scope.spawn(|| {
                     barrier.wait();
-                    drop(Trees::open(&[folder.path()], TreeOptions::default()).unwrap());
+                    drop(
+                        Trees::open(&[folder.path()], TreeOptions::default(), &testkit::journals::trust)
+                            .unwrap(),
+                    );
                 });
             }
         });

@@ -25,6 +25,13 @@ pub(crate) struct Intent {
     pub process: u32,
     /// The file transaction, which identifies the journal.
     pub transaction: String,
+    /// The inodes of the roots, in the order of the plan: they tell the folders from copies.
+    /// Version 0.1 stored none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inodes: Vec<u64>,
+    /// True for a transaction of recovery, which changes only the paths that are still pending.
+    #[serde(default, rename = "resumed", skip_serializing_if = "std::ops::Not::not")]
+    pub is_resumed: bool,
     /// The log of its targets, complete before a file changes. Version 0.1 wrote none for an apply
     /// of a whole plan.
     #[serde(rename = "changeset")]

@@ -4,6 +4,7 @@
 //! numbers are the same there.
 
 pub(crate) mod drift;
+pub(crate) mod found_journal;
 pub(crate) mod intent;
 pub(crate) mod ledger;
 pub(crate) mod recovery;
@@ -11,6 +12,7 @@ pub(crate) mod remaining;
 pub(crate) mod report;
 pub(crate) mod staging;
 pub(crate) mod target_log;
+pub(crate) mod vouch;
 
 use filetx::{FailureOutcome, TreeTransaction, Trees};
 use serde_json::json;
@@ -141,6 +143,8 @@ impl Plans {
             machine: host.machine().clone(),
             process: std::process::id(),
             transaction: transaction_text(tx.id()),
+            inodes: plan.roots.iter().filter_map(|root| host.inode(root)).collect(),
+            is_resumed: false,
             target_log: Some(target_log),
             applied: set.applied.into_iter().collect(),
             carried: set.carried,
@@ -220,7 +224,8 @@ impl Plans {
         let mut subsets = Subsets::new(&deltas, request.strategy, self.store().as_ref());
         let mut ledger = self.ledger(plan)?;
         let mut set = apply_set(plan, request, &ledger, self.unchanged_targets(plan)?, &mut subsets)?;
-        let mut reader = plan.roots.iter().map(|root| host.snapshot(root)).collect::<Result<Vec<_>>>()?;
+        let mut reader =
+            plan.roots.iter().map(|root| self.snapshot(host, root)).collect::<Result<Vec<_>>>()?;
         let checked = self.check_targets(plan, request, &mut set, &mut reader)?;
         let outcome = success(plan.purpose);
         let pending = checked.pending.iter();

@@ -5,19 +5,21 @@
 //! forward. If the journal is gone with its folder (`git clean -xdf`), the files decide: if one of
 //! them holds its new content, all others get theirs from the store.
 
-use filetx::{Observed, Trees};
+use filetx::{Observed, Snapshot, Trees};
+use serde_json::json;
 use store::{Actor, ContentKind, PathBytes, PlanId};
 
 use crate::apply::drift::{Targets, becomes_empty, deleted, file_error, holds, is_applied, locate};
-use crate::apply::intent::{Intent, intent, transaction_text};
+use crate::apply::intent::{Intent, intent, transaction_text, with_intent};
 use crate::apply::staging::stage;
-use crate::apply::{Results, verify};
+use crate::apply::vouch::is_local;
+use crate::apply::{Results, kind, verify};
 use crate::blob_source::UnstoredBlobs;
 use crate::merge::subsets::Subsets;
 use crate::roots::system_key;
 use crate::{
     ChangeKind, Error, FileOutcome, FileReport, Host, PathKey, Plan, Plans, Recovery, RecoveryOutcome,
-    Result, Selection, State, Strategy,
+    Result, Selection, State, Step, Strategy,
 };
 
 impl Plans {
@@ -45,7 +47,7 @@ impl Plans {
         let mut recovered = Vec::new();
         loop {
             recovered.extend(self.recover(host, roots)?);
-            let mut trees = host.open(roots)?;
+            let mut trees = host.open(self, roots)?;
             // No process starts an apply now; but one may have been interrupted before the lock.
             let mut is_interrupted = false;
             for plan in self.applying_in(roots)? {
@@ -69,17 +71,15 @@ impl Plans {
     }
 
     /// Returns whether an apply in progress belongs to this machine: its intent names the machine,
-    /// or a root has its journal. A machine may have been renamed.
+    /// or the roots have its journal and are no copies. A machine may have been renamed.
     pub fn is_local_apply(&self, host: &Host, plan: &Plan) -> Result<bool> {
-        let Some(intent) = intent(plan)? else { return Ok(false) };
-        if intent.machine == *host.machine() {
-            return Ok(true);
-        }
-        let Ok(id) = u128::from_str_radix(&intent.transaction, 16) else { return Ok(false) };
-        // A root that cannot be read is not on this machine.
-        let has_journal =
-            |root| host.snapshot(root).is_ok_and(|tree| tree.has_unacknowledged(id).unwrap_or(false));
-        Ok(plan.roots.iter().any(has_journal))
+        Ok(intent(plan)?.is_some_and(|intent| is_local(host, plan, &intent)))
+    }
+
+    /// Reads a root as it will be once interrupted applies are finished. Writes nothing.
+    #[track_caller]
+    pub fn snapshot(&self, host: &Host, root: &PathBytes) -> Result<Snapshot> {
+        host.snapshot(self, root).map_err(file_error)
     }
 
     /// Finishes an interrupted apply of a plan, and completes undos of it.
@@ -102,7 +102,7 @@ impl Plans {
         }
         // An apply holds these locks to its end. A plan that is still *applying* under the locks
         // was interrupted.
-        let mut trees = host.open(&plan.roots)?;
+        let mut trees = host.open(self, &plan.roots)?;
         // The process that held the locks may have finished it, and the plan may have been removed.
         let Some(plan) = self.try_get(plan.id)? else { return Ok(None) };
         let Some(intent) = applying(&plan)? else { return Ok(None) };
@@ -188,14 +188,20 @@ impl Plans {
         journal: Journal,
     ) -> Result<Vec<FileReport>> {
         let Journal { targets, unstored, pending, kept } = journal;
+        let mut plan = plan.clone();
+        let mut resumed = None;
         if let Some(pending) = pending.as_ref().filter(|pending| !pending.is_empty()) {
             let mut tx = trees.begin();
             stage(&mut tx, &plan.roots, pending, &unstored, self.store().as_ref())?;
-            let committed = tx.commit().map_err(|failure| file_error(failure.error))?;
-            if let Some(source) = committed.pending {
+            // Its journal needs a plan that vouches for it.
+            resumed = Some(tx.id());
+            plan = self.register_resumed(&plan, intent, tx.id(), pending.len())?;
+            let committed = tx.commit_for(plan.id.to_string().as_bytes());
+            if let Some(source) = committed.map_err(|failure| file_error(failure.error))?.pending {
                 return Err(file_error(source));
             }
         }
+        let plan = &plan;
         let mut reports = verify(&plan.roots, &targets, &mut trees.begin(), plan.purpose)?;
         if pending.is_none() {
             reports.iter_mut().for_each(|report| correct_published(report, &kept));
@@ -208,7 +214,21 @@ impl Plans {
         let subsets = &mut subsets;
         let results = Results { reports: &reports, already_applied, unstored, ledger, subsets };
         self.conclude(plan, &Intent { applied, ..intent.clone() }, results)?;
+        if let Some(resumed) = resumed {
+            drop(trees.acknowledge(resumed));
+        }
         Ok(reports)
+    }
+
+    /// Stores the transaction that continues an apply, before its journal is written.
+    fn register_resumed(&self, plan: &Plan, intent: &Intent, id: u128, files: usize) -> Result<Plan> {
+        let resumed = Intent { transaction: transaction_text(id), is_resumed: true, ..intent.clone() };
+        let note = json!({ "files": files, "transaction": resumed.transaction, "machine": resumed.machine });
+        let step = Step::to(State::Applying, &intent.actor)
+            .kind(kind("plan.applying"))
+            .note(note)
+            .detail(with_intent(plan, &resumed));
+        self.annotate(plan, &step)
     }
 }
 

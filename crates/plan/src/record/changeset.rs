@@ -216,7 +216,7 @@ pub(crate) fn reopen(plans: &Plans, id: ChangesetId, options: &LeaseOptions) -> 
         plan: plan.id,
         actor: changeset.actor,
         lease,
-        roots: Arc::new(Roots::new(plan.id, plan.roots)),
+        roots: Arc::new(Roots::new(plans, &plan)),
         // Only this handle records from now on, so later lookups see the same entries.
         cache: PathCache::reopened(),
     };

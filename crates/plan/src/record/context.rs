@@ -34,7 +34,7 @@ pub struct PlanExecutionContext {
 
 impl PlanExecutionContext {
     pub(crate) fn new(plans: Plans, plan: &Plan) -> Self {
-        let roots = Arc::new(Roots::new(plan.id, plan.roots.clone()));
+        let roots = Arc::new(Roots::new(&plans, plan));
         Self { plans, plan: plan.id, roots, epoch: None }
     }
 

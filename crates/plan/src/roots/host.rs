@@ -1,12 +1,13 @@
 //! Access to the roots of plans on one machine.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use filetx::{Snapshot, StorageResolver, TreeOptions, Trees, Wait};
+use filetx::{Claim, Disk, RelPath, Snapshot, Storage, StorageResolver, TreeOptions, Trees, Vouch, Wait};
 use store::PathBytes;
 
 use crate::roots::{system_path, txn_dir};
-use crate::{Error, Machine, Result};
+use crate::{Error, Machine, Plans, Result};
 
 /// The machine that holds the roots, with the options for its file transactions. Cheap to clone.
 #[derive(Clone)]
@@ -14,6 +15,12 @@ pub struct Host {
     options: TreeOptions,
     finder: Option<StorageResolver>,
     machine: Machine,
+}
+
+impl std::fmt::Debug for Host {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.machine.fmt(f)
+    }
 }
 
 impl Host {
@@ -41,26 +48,55 @@ impl Host {
         &self.machine
     }
 
-    /// Locks roots, and finishes interrupted transactions in them.
+    /// Locks roots, and finishes interrupted transactions in them for which the plans vouch.
     #[track_caller]
-    pub(crate) fn open(&self, roots: &[PathBytes]) -> Result<Trees> {
+    pub(crate) fn open(&self, plans: &Plans, roots: &[PathBytes]) -> Result<Trees> {
         let paths: Vec<PathBuf> = roots.iter().map(system_path).collect();
         let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+        let vouch = |claim: &Claim<'_>| plans.vouch(self, claim);
         let opened = match &self.finder {
-            None => Trees::open(&paths, self.options.clone()),
-            Some(finder) => Trees::on_storage(&paths, finder.clone(), self.options.clone()),
+            None => Trees::open(&paths, self.options.clone(), &vouch),
+            Some(finder) => Trees::on_storage(&paths, finder.clone(), self.options.clone(), &vouch),
         };
         opened.map_err(|source| Error::Files { source: Box::new(source) })
     }
 
     /// Reads a root as it will be once interrupted transactions are finished. Writes nothing.
     #[track_caller]
-    pub(crate) fn snapshot(&self, root: &PathBytes) -> Result<Snapshot> {
+    pub(crate) fn snapshot(&self, plans: &Plans, root: &PathBytes) -> filetx::Result<Snapshot> {
+        self.snapshot_with(root, &|claim| plans.vouch(self, claim))
+    }
+
+    /// Reads a root, with interrupted transactions for which `vouch` vouches.
+    #[track_caller]
+    pub(crate) fn snapshot_with(&self, root: &PathBytes, vouch: Vouch<'_>) -> filetx::Result<Snapshot> {
         let path = system_path(root);
-        let opened = match &self.finder {
-            None => Snapshot::of_tree(&path, &self.options.txn_dir, &self.options.wait),
-            Some(finder) => Snapshot::of_tree_on_storage(&path, &self.options.txn_dir, finder),
+        match &self.finder {
+            None => Snapshot::of_tree(&path, &self.options.txn_dir, &self.options.wait, vouch),
+            Some(finder) => Snapshot::of_tree_on_storage(&path, &self.options.txn_dir, finder, vouch),
+        }
+    }
+
+    /// The mode of new folders.
+    pub(crate) fn folder_mode(&self) -> u32 {
+        self.options.folder_mode
+    }
+
+    /// The inode of a root; `None` if the root cannot be read.
+    pub(crate) fn inode(&self, root: &PathBytes) -> Option<u64> {
+        let storage = self.resolver()(&system_path(root)).ok()?;
+        Some(storage.stat(&RelPath::root()).ok()??.id.inode)
+    }
+
+    /// Returns whether files in a root name a transaction. A root that cannot be read has none.
+    pub(crate) fn mentions(&self, root: &PathBytes, id: u128) -> bool {
+        Trees::mentions(&system_path(root), &self.options, &self.resolver(), id).unwrap_or(false)
+    }
+
+    fn resolver(&self) -> StorageResolver {
+        let on_disk = || -> StorageResolver {
+            Arc::new(|path: &Path| Ok(Arc::new(Disk::open(path)?) as Arc<dyn Storage>))
         };
-        opened.map_err(|source| Error::Files { source: Box::new(source) })
+        self.finder.clone().unwrap_or_else(on_disk)
     }
 }

@@ -1,6 +1,6 @@
 //! The roots of a plan: their paths, and the contents of the files below them.
 //!
-//! Reads go through a [`Snapshot`], so a path never leads out of its root, a FIFO is never opened,
+//! Reads go through a [`Snapshot`](filetx::Snapshot), so a path never leads out of its root, a FIFO is never opened,
 //! and the changes of an interrupted apply are visible as if they were published.
 
 pub(crate) mod glob;
@@ -10,11 +10,11 @@ pub(crate) mod protect;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use filetx::{ContentReader, PathState, RelPath, Snapshot, Wait};
+use filetx::{ContentReader, PathState, RelPath, Wait};
 use store::{ContentKind, PathBytes, PlanId, Store};
 
 use crate::roots::protect::protected_folder;
-use crate::{ContentInput, Error, PathKey, Result};
+use crate::{ContentInput, Error, Host, PathKey, Plan, Plans, Result};
 
 /// The transaction folder below each root.
 pub const TXN_DIR: &str = ".cleveragents/.txn";
@@ -86,11 +86,15 @@ pub fn checked_new_path(path: &PathBytes) -> Result<RelPath> {
 pub(crate) struct Roots {
     plan: PlanId,
     paths: Vec<PathBytes>,
+    /// Vouch for interrupted applies in the roots.
+    plans: Plans,
+    host: Host,
 }
 
 impl Roots {
-    pub(crate) fn new(plan: PlanId, paths: Vec<PathBytes>) -> Self {
-        Self { plan, paths }
+    pub(crate) fn new(plans: &Plans, plan: &Plan) -> Self {
+        let (plans, host) = (plans.clone(), Host::local(Wait::default()));
+        Self { plan: plan.id, paths: plan.roots.clone(), plans, host }
     }
 
     pub(crate) fn paths(&self) -> &[PathBytes] {
@@ -128,7 +132,7 @@ impl Roots {
             source: Box::new(source),
         };
         let wrong = |found| Err(Error::WrongKind { path: path.show().into_owned(), found });
-        let snapshot = Snapshot::of_tree(&folder, &txn_dir(), &Wait::default()).map_err(failed)?;
+        let snapshot = self.host.snapshot(&self.plans, &key.root).map_err(failed)?;
         for above in ancestors(&relative) {
             if let PathState::Symlink { .. } = snapshot.path_state(above.as_path()).map_err(failed)? {
                 let reason = format!("`{above}` is a symlink");

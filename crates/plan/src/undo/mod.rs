@@ -97,7 +97,8 @@ impl Plans {
             recovered = self.recover(host, &plan.roots)?;
             plan = self.reconcile_undos(self.get(id)?, &request.actor)?;
         }
-        let mut reader = plan.roots.iter().map(|root| host.snapshot(root)).collect::<Result<Vec<_>>>()?;
+        let mut reader =
+            plan.roots.iter().map(|root| self.snapshot(host, root)).collect::<Result<Vec<_>>>()?;
         let mut ledger = self.ledger(&plan)?;
         ledger.restore_overwritten(|key, content| {
             Ok(holds(&reader.observe(&locate(&plan.roots, key)?).map_err(file_error)?, content))

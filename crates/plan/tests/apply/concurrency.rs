@@ -61,7 +61,7 @@ fn disjoint_roots_do_not_wait_for_each_other() {
     let (first, second) = (of("a", "1"), of("b", "2"));
     let options = filetx::TreeOptions { txn_dir: plan::txn_dir(), ..filetx::TreeOptions::default() };
     let root = fixture.root("a");
-    let held = filetx::Trees::open(&[&root], options).unwrap();
+    let held = filetx::Trees::open(&[&root], options, &testkit::journals::trust).unwrap();
     let (asked, applied) = std::sync::mpsc::channel();
     std::thread::scope(|scope| {
         let fixture = &fixture;

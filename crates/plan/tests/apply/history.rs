@@ -134,7 +134,8 @@ fn write_word(folder: &Path, plans: &Plans, notebook: &mut CallLog, new: &str) {
 /// Reads two files of one root atomically.
 fn look(folder: &Path) -> Vec<String> {
     let home = plan::txn_dir();
-    let snapshot = Snapshot::of_tree(&folder.join("a"), &home, &Wait::default()).unwrap();
+    let snapshot =
+        Snapshot::of_tree(&folder.join("a"), &home, &Wait::default(), &testkit::journals::trust).unwrap();
     let read =
         |name| String::from_utf8(snapshot.read(&RelPath::new(name).unwrap()).unwrap().unwrap()).unwrap();
     vec![read("x"), read("y")]

@@ -25,6 +25,7 @@ mod sim;
 mod tampering;
 mod undo;
 mod verification;
+mod vouch;
 
 #[path = "../support/mod.rs"]
 mod support;

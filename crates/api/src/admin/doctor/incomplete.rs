@@ -1,22 +1,33 @@
-//! Interrupted applies in folders, whichever store knows of them: that of another home, or one that is gone.
+//! Journals in folders: interrupted applies, of this store, of another one, or of nobody.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use filetx::{Snapshot, TreeOptions, Trees, Wait};
+use filetx::{Claim, Verdict, Vouch};
+use plan::{FoundJournal, Host, Trust};
 
 use super::{Check, Remedy};
 use crate::problem::text;
-use crate::{Agents, HintFor};
+use crate::{Error, HintFor};
 
 /// Files in the transaction folder of a root until an apply is done.
 const INCOMPLETE: [&str; 2] = ["journal", "pointer"];
+/// Paths that are named in one message.
+const PATHS_MAX: usize = 20;
 
-/// Finds interrupted applies in these folders; with `fix`, finishes them. Does not wait for an apply in progress.
-pub(super) fn check(roots: &BTreeSet<PathBuf>, fix: bool, agents: &Agents) -> Vec<Check> {
-    let wait = Wait { timeout: Duration::ZERO, ..agents.wait() };
-    roots.iter().filter(|root| is_incomplete(root)).map(|root| one(root, fix, &wait, agents.hint())).collect()
+/// Vouches for nothing: there is no store.
+pub(super) fn no_store(_: &Claim<'_>) -> Verdict {
+    Verdict::Untrusted { reason: "there is no store that knows it".to_owned() }
+}
+
+/// Lists the journals in these folders. Does not wait for an apply in progress, and changes nothing.
+pub(super) fn check(
+    roots: &BTreeSet<PathBuf>,
+    host: &Host,
+    vouch: Vouch<'_>,
+    hint: Option<HintFor>,
+) -> Vec<Check> {
+    roots.iter().filter(|root| is_incomplete(root)).filter_map(|root| one(root, host, vouch, hint)).collect()
 }
 
 fn is_incomplete(root: &Path) -> bool {
@@ -24,39 +35,44 @@ fn is_incomplete(root: &Path) -> bool {
     INCOMPLETE.iter().any(|name| std::fs::symlink_metadata(home.join(name)).is_ok())
 }
 
-fn one(root: &Path, fix: bool, wait: &Wait, hint: Option<HintFor>) -> Check {
+fn one(root: &Path, host: &Host, vouch: Vouch<'_>, hint: Option<HintFor>) -> Option<Check> {
     let shown = text(root);
-    let home = plan::txn_dir();
-    let checked = match fix {
-        false => Snapshot::of_tree(root, &home, wait).map(|_| {
-            let text = format!("an apply was cut off in `{shown}`");
-            Check::warning("applies", text, Remedy::FinishApplies)
-        }),
-        true => {
-            Trees::open(&[root], TreeOptions { txn_dir: home, wait: wait.clone(), ..TreeOptions::default() })
-                .map(|trees| Check::ok("applies", finished(&shown, &trees)))
+    match FoundJournal::read(host, root, vouch) {
+        Ok(None) => None,
+        Ok(Some(found)) => Some(judged(&found)),
+        Err(plan::Error::Files { source }) if matches!(*source, filetx::Error::Busy { .. }) => {
+            Some(Check::ok("applies", format!("a plan is being applied in `{shown}`")))
         }
-    };
-    checked.unwrap_or_else(|error| match error {
-        filetx::Error::Busy { .. } => Check::ok("applies", format!("a plan is being applied in `{shown}`")),
-        error => Check::failed("applies", &error.into(), hint),
-    })
+        Err(error) => Some(Check::failed("applies", &Error::from(error), hint)),
+    }
 }
 
-fn finished(shown: &str, trees: &Trees) -> String {
-    let plans: Vec<String> =
-        trees.recovered().iter().map(|found| String::from_utf8_lossy(&found.owner).into_owned()).collect();
-    let kept: Vec<String> =
-        trees.recovered().iter().flat_map(|found| &found.preserved).map(|kept| text(&kept.path)).collect();
-    let mut message = match plans.is_empty() {
-        true => format!("an apply in `{shown}` was interrupted before it changed anything"),
-        false => format!(
-            "an apply in `{shown}` was interrupted; it is finished now (plan {} of another store)",
-            plans.join(", ")
-        ),
-    };
-    if !kept.is_empty() {
-        message += &format!(", except for files that others changed in between: {}", kept.join(", "));
+fn judged(found: &FoundJournal) -> Check {
+    let shown = text(&found.root);
+    match &found.trust {
+        Trust::Ours => {
+            let text = format!("an apply was cut off in `{shown}`");
+            Check::warning("applies", text, Remedy::FinishApplies)
+        }
+        Trust::Unavailable { reason } => {
+            let text = format!("cannot tell now whether the journal in `{shown}` is ours: {reason}");
+            Check::warning("applies", text, Remedy::FinishApplies)
+        }
+        Trust::Unknown { reason } => {
+            let text = format!("`{shown}` has a journal that is not trusted: {reason}. {}", described(found));
+            Check::problem("applies", text, Remedy::DecideJournal(found.root.clone()))
+        }
     }
-    message
+}
+
+/// Names the paths of a journal.
+fn described(found: &FoundJournal) -> String {
+    if found.paths.is_empty() {
+        return format!("It leads to `{}`", text(&found.main));
+    }
+    let mut paths: Vec<String> = found.paths.iter().take(PATHS_MAX).map(|path| text(path)).collect();
+    if found.paths.len() > PATHS_MAX {
+        paths.push(format!("and {} more", found.paths.len() - PATHS_MAX));
+    }
+    format!("It would change {}", paths.join(", "))
 }

@@ -62,6 +62,8 @@ pub enum Remedy {
     VerifyAudit,
     /// Finish interrupted applies.
     FinishApplies,
+    /// Decide about the journal in this root.
+    DecideJournal(PathBuf),
     /// Seal or abandon this changeset.
     CloseChangeset(ChangesetId),
     /// Remove this plan, which holds no work.
@@ -122,9 +124,20 @@ impl Agents {
             Ok(Some(plans)) => checks.extend(plans.doctor(fix, &store)),
             Ok(None) => {
                 checks.push(Check::ok("store", format!("none yet; the first plan makes `{store}`")));
-                checks.extend(incomplete::check(&self.project_root(), fix, self));
+                checks.extend(incomplete::check(
+                    &self.project_root(),
+                    &host(self),
+                    &incomplete::no_store,
+                    self.hint(),
+                ));
             }
-            Err(error) => checks.push(Check::failed("store", &error, self.hint())),
+            Err(error) => {
+                checks.push(Check::failed("store", &error, self.hint()));
+                let reason = filetx::error_chain(&error);
+                let vouch =
+                    |_: &filetx::Claim<'_>| filetx::Verdict::Unavailable { source: reason.clone().into() };
+                checks.extend(incomplete::check(&self.project_root(), &host(self), &vouch, self.hint()));
+            }
         }
         checks
     }
@@ -197,8 +210,7 @@ impl Plans {
     }
 
     fn check_applies(&self, fix: bool) -> Result<Vec<Check>, Error> {
-        // Does not wait for an apply that another process runs.
-        let host = Host::local(Wait { timeout: std::time::Duration::ZERO, ..self.agents.wait() });
+        let host = host(&self.agents);
         let mut checks = Vec::new();
         let mut others = self.agents.project_root();
         let plans = self.inner.list(&[], None)?;
@@ -236,7 +248,8 @@ impl Plans {
                 }
             }
         }
-        checks.extend(incomplete::check(&others, fix, &self.agents));
+        let vouch = |claim: &filetx::Claim<'_>| self.inner.vouch(&host, claim);
+        checks.extend(incomplete::check(&others, &host, &vouch, self.agents.hint()));
         if checks.is_empty() {
             checks.push(Check::ok("applies", "none was cut off"));
         }
@@ -292,6 +305,11 @@ fn context_checks(report: &context::VerifyReport) -> Vec<Check> {
         Check::warning("contexts", notice.to_string(), remedy)
     });
     problem.into_iter().chain(notices).collect()
+}
+
+/// Does not wait for an apply that another process runs.
+fn host(agents: &Agents) -> Host {
+    Host::local(Wait { timeout: std::time::Duration::ZERO, ..agents.wait() })
 }
 
 fn home_check(home: &Path, hint: Option<HintFor>) -> Check {

@@ -1,0 +1,91 @@
+//! Reads the journal in a root without carrying it out, to show it to a person.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+
+use filetx::{Claim, Verdict, Vouch};
+
+use crate::apply::drift::file_error;
+use crate::roots::path_bytes;
+use crate::{Host, Plans, Result};
+
+/// An unfinished transaction that files in a root name. Anyone may have written them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundJournal {
+    /// The root.
+    pub root: PathBuf,
+    /// The id of the transaction.
+    pub transaction: u128,
+    /// The plan that the journal names as its owner; `None` for a pointer.
+    pub owner: Option<String>,
+    /// The root with the journal; another one than `root` for a pointer.
+    pub main: PathBuf,
+    /// The paths that it would change, in all of its roots; empty for a pointer.
+    pub paths: Vec<PathBuf>,
+    /// The answer of the store.
+    pub trust: Trust,
+}
+
+/// The answer of the store about a journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// An apply of this store.
+    Ours,
+    /// The store does not vouch for it.
+    Unknown {
+        /// The reason.
+        reason: String,
+    },
+    /// The store does not answer now.
+    Unavailable {
+        /// The error.
+        reason: String,
+    },
+}
+
+impl FoundJournal {
+    /// Reads the journal in a root, or the pointer to one; `None` if there is none. Follows
+    /// nothing for which `vouch` does not vouch, and writes nothing.
+    #[track_caller]
+    pub fn read(host: &Host, root: &Path, vouch: Vouch<'_>) -> Result<Option<Self>> {
+        let found = RefCell::new(None);
+        let judge = |claim: &Claim<'_>| {
+            let verdict = vouch(claim);
+            found.borrow_mut().get_or_insert_with(|| Self::of(claim, &verdict));
+            verdict
+        };
+        match host.snapshot_with(&path_bytes(root)?, &judge) {
+            Ok(_) | Err(filetx::Error::UntrustedJournal { .. } | filetx::Error::CannotVouch { .. }) => {
+                Ok(found.into_inner())
+            }
+            Err(error) => Err(file_error(error)),
+        }
+    }
+
+    fn of(claim: &Claim<'_>, verdict: &Verdict) -> Self {
+        let changes = claim.changes().unwrap_or_default();
+        let trust = match verdict {
+            Verdict::Trusted => Trust::Ours,
+            Verdict::Untrusted { reason } => Trust::Unknown { reason: reason.clone() },
+            Verdict::Unavailable { source } => {
+                Trust::Unavailable { reason: filetx::error_chain(source.as_ref()) }
+            }
+        };
+        Self {
+            root: claim.root.to_owned(),
+            transaction: claim.id,
+            owner: claim.owner().map(|owner| String::from_utf8_lossy(owner).into_owned()),
+            main: claim.main.to_owned(),
+            paths: changes.iter().map(|change| change.root.join(change.path.as_path())).collect(),
+            trust,
+        }
+    }
+}
+
+impl Plans {
+    /// Reads the journal in a root, and asks the store about it.
+    #[track_caller]
+    pub fn found_journal(&self, host: &Host, root: &Path) -> Result<Option<FoundJournal>> {
+        FoundJournal::read(host, root, &|claim| self.vouch(host, claim))
+    }
+}
