@@ -28,6 +28,9 @@ pub(crate) const JOURNAL_TMP: &str = "journal.tmp";
 /// Format version that this program writes, and the newest that it reads.
 pub(crate) const VERSION: u32 = 1;
 
+/// Largest valid epoch. No program lives to write a larger one, so no epoch overflows.
+const EPOCH_MAX: u64 = u64::MAX / 2;
+
 const MAGIC: [u8; 8] = *b"filetx\0\n";
 const SLOT_BYTES: usize = 64;
 const SLOT_OFFSETS: [u64; 2] = [0, 4096];
@@ -213,8 +216,7 @@ fn read_header(root: &Root, path: &RelPath, file: &dyn StoredFile) -> Result<Hea
         }
         let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
         let header = Header { epoch: number(16), capacity: number(24) };
-        // No epoch could follow it, so this program did not write it.
-        if header.epoch == u64::MAX {
+        if header.epoch > EPOCH_MAX {
             continue;
         }
         if newest.as_ref().is_none_or(|newest| newest.epoch < header.epoch) {
