@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use filetx::{
-    Disk, FolderOptions, OwnFolder, RelPath, Result, Snapshot, StorageResolver, TreeOptions, Trees,
+    Disk, FolderOptions, OwnFolder, RelPath, Result, Snapshot, StorageResolver, TreeOptions, Trees, Vouch,
 };
 use tempfile::TempDir;
+use testkit::journals::trust;
 
 /// Id of the transaction whose staged files exist.
 const STAGED_ID: u128 = 7;
@@ -103,21 +104,15 @@ impl Place {
         })
     }
 
-    /// Opens trees.
-    pub(crate) fn trees(&self, roots: &[&str]) -> Result<Trees> {
-        let roots: Vec<&Path> = roots.iter().map(Path::new).collect();
-        Trees::on_storage(&roots, self.resolver(), TreeOptions::default(), &testkit::journals::trust)
+    /// Opens trees, and vouches for their journals as `vouch` says.
+    pub(crate) fn trees(&self, root: &str, vouch: Vouch<'_>) -> Result<Trees> {
+        Trees::on_storage(&[Path::new(root)], self.resolver(), TreeOptions::default(), vouch)
     }
 
     /// Reads some paths of a root as a snapshot.
     pub(crate) fn read_tree(&self, root: &str) -> Result<()> {
         let txn_dir = RelPath::new(".txn").unwrap();
-        let snapshot = Snapshot::of_tree_on_storage(
-            Path::new(root),
-            &txn_dir,
-            &self.resolver(),
-            &testkit::journals::trust,
-        )?;
+        let snapshot = Snapshot::of_tree_on_storage(Path::new(root), &txn_dir, &self.resolver(), &trust)?;
         for path in ["f", "g", "n", "d", "d/x", "link", "link/secret", "secret"] {
             let _ = snapshot.path_state(path)?;
             // A folder has no content, and a journal may name staged content that is gone.

@@ -4,7 +4,8 @@
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use filetx::{Disk, Error, RelPath, Snapshot, Storage, StorageResolver, TreeOptions, Trees};
+use filetx::{Disk, Error, RelPath, Snapshot, Storage, StorageResolver, TreeOptions, Trees, Vouch};
+use testkit::journals::{distrust, trust};
 use testkit::sim::SimDisk;
 
 use super::bytes;
@@ -63,7 +64,9 @@ fn check_trees(place: &Place, root: &str) {
     let (before, files, outside) = (place.tree(""), place.files(), place.outside());
     let _ = place.read_tree(root);
     assert_eq!(place.tree(""), before, "a reader writes nothing");
-    let opened = place.trees(&[root]);
+    assert!(place.trees(root, &distrust).is_err(), "nobody vouches for it");
+    assert_eq!(place.tree(""), before, "nothing is touched");
+    let opened = place.trees(root, &trust);
     assert_eq!(place.outside(), outside, "nothing outside changes");
     match opened {
         Ok(mut trees) => {
@@ -73,7 +76,7 @@ fn check_trees(place: &Place, root: &str) {
                 trees.acknowledge(id).unwrap();
             }
             drop(trees);
-            let again = place.trees(&[root]).unwrap();
+            let again = place.trees(root, &trust).unwrap();
             assert!(again.recovered().is_empty(), "recovery ends");
             assert_eq!(place.files(), files, "the second recovery changes nothing");
         }
@@ -148,19 +151,20 @@ pub(crate) fn unpublished(input: &[u8]) {
     let before = disk.fingerprint();
     let txn_dir = RelPath::new(".txn").unwrap();
     for root in ["a", "b"] {
-        if let Ok(snapshot) = Snapshot::of_tree_on_storage(
-            Path::new(root),
-            &txn_dir,
-            &resolver(&disk),
-            &testkit::journals::trust,
-        ) {
+        if let Ok(snapshot) =
+            Snapshot::of_tree_on_storage(Path::new(root), &txn_dir, &resolver(&disk), &trust)
+        {
             for path in ["f", "g", "n", "d", "d/x", "link"] {
                 let _ = (snapshot.read(path), snapshot.observe(path), snapshot.list(path));
             }
         }
     }
     assert_eq!(disk.fingerprint(), before, "a reader writes nothing");
-    let recovered = open(&disk);
+    let untrusted = disk.fork();
+    if open(&untrusted, &distrust).is_err() {
+        assert_eq!(untrusted.fingerprint(), before, "a journal that nobody vouches for changes nothing");
+    }
+    let recovered = open(&disk, &trust);
     assert_eq!(outside(&disk), outside(finished()), "nothing outside changes");
     if recovered.is_ok() && !is_repaired {
         assert!(
@@ -185,7 +189,7 @@ fn start() -> SimDisk {
 
 /// Opens both roots and changes files in them.
 fn change(disk: &SimDisk) -> Result<(), ()> {
-    let mut trees = open(disk).map_err(drop)?;
+    let mut trees = open(disk, &trust).map_err(drop)?;
     let mut tx = trees.begin();
     let mut stage = || -> filetx::Result<()> {
         tx.put("f", b"new\n")?;
@@ -200,13 +204,9 @@ fn change(disk: &SimDisk) -> Result<(), ()> {
     if report.pending.is_some() { Err(()) } else { Ok(()) }
 }
 
-fn open(disk: &SimDisk) -> filetx::Result<Trees> {
-    Trees::on_storage(
-        &[Path::new("a"), Path::new("b")],
-        resolver(disk),
-        TreeOptions::default(),
-        &testkit::journals::trust,
-    )
+fn open(disk: &SimDisk, vouch: Vouch<'_>) -> filetx::Result<Trees> {
+    let roots = [Path::new("a"), Path::new("b")];
+    Trees::on_storage(&roots, resolver(disk), TreeOptions::default(), vouch)
 }
 
 fn resolver(disk: &SimDisk) -> StorageResolver {
