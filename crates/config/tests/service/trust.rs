@@ -60,12 +60,12 @@ fn project_files_cannot_interpolate_secrets() {
 fn project_files_interpolate_listed_variables_only() {
     let fixture = Fixture::new();
     let text = "plan.merge = \"${WHERE_TO:last-wins}\"\nx.home = \"${HOME}\"\n";
-    let variables = [("HOME", "/home/me"), ("WHERE_TO", "three-way")];
+    let variables = [("HOME", "/srv/me"), ("WHERE_TO", "three-way")];
     for scope in [Scope::Project, Scope::Local] {
         fixture.write(Scope::Global, "plan.merge = \"fail-on-conflict\"\n");
         fixture.write(scope, text);
         let service = fixture.service_with(&variables, &[]);
-        assert_eq!(service.get(&key("x.home")).unwrap(), Some(Value::String("/home/me".into())));
+        assert_eq!(service.get(&key("x.home")).unwrap(), Some(Value::String("/srv/me".into())));
         // The value is not replaced by that of a weaker layer, nor by its own default.
         let error = service.get(&key("plan.merge")).unwrap_err();
         assert!(

@@ -5,6 +5,7 @@
 //! between the probe and publishing, and rules of security modules, are found only by publishing.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use crate::disk::{FileKind, Restrictions};
 use crate::error::Obstacle;
@@ -19,10 +20,10 @@ pub(super) fn check_changes(roots: &[Root], changes: &[Change]) -> Result<()> {
     for change in changes {
         let root = &roots[change.root];
         // Displaced files move into it.
-        if !folders.contains_key(&(change.root, root.txn_dir.clone())) {
+        if let Entry::Vacant(folder) = folders.entry((change.root, root.txn_dir.clone())) {
             let stage = root.in_txn_dir(STAGE);
             refuse(root, &stage, flag(&restrictions(root, &stage)?))?;
-            folders.insert((change.root, root.txn_dir.clone()), Restrictions::default());
+            folder.insert(Restrictions::default());
         }
         let parent = (change.root, change.path.parent().expect("a change is below the root"));
         let folder = match folders.get(&parent) {

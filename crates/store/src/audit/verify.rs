@@ -103,7 +103,7 @@ pub fn matches_digest(changeset: &Changeset, entries: &[ChangeEntry]) -> bool {
         || entries.len() as u64 == changeset.entries && digest() == changeset.digest
 }
 
-/// Whether a verification reads the entries of closed changesets.
+/// Treatment of the entries of closed changesets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Entries {
     Read,
