@@ -33,6 +33,7 @@ sandbox.strategy = "copy"                    # default
 # server.token is not set
 # server.url is not set
 store.url = "postgres://me:[REDACTED]@db/x"  # global
+store.wait = "30s"                           # default
 x.team = "blue"                              # global
 
 "#]]);
