@@ -92,6 +92,7 @@ fn a_key_of_another_file_resolves_and_reports_skipped_files() {
         "server.token",
         "server.url",
         "store.url",
+        "store.wait",
     ];
     let others = ["core.color", "core.interpolate", "core.log-file", "plan.concurrency"];
     assert_eq!(listed, [&others[..], &global_only[..]].concat());
