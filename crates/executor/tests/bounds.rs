@@ -1,6 +1,7 @@
 //! Trees that would take too long to copy, hash or read: sparse, deep, endless.
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "plays actors that make files")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 extern crate cleveragents_executor as executor;
 

@@ -2,6 +2,7 @@
 //! a control: plain git does.
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "plays people that make repositories")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 extern crate cleveragents_executor as executor;
 

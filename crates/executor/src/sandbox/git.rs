@@ -5,7 +5,7 @@
 //! another folder. So every call of git that only reads is built here. Ownership is checked as usual
 //! (`safe.directory`): git does not read the repository of another user.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -84,8 +84,8 @@ fn git_reader_in(
     Some(reader)
 }
 
-fn is_kept(name: &OsString) -> bool {
-    !name.as_bytes().starts_with(b"GIT_") || KEPT_VARIABLES.iter().any(|kept| name == kept)
+fn is_kept(name: &OsStr) -> bool {
+    !name.as_bytes().starts_with(b"GIT_") || KEPT_VARIABLES.iter().any(|kept| name == *kept)
 }
 
 /// The names of all filters in the configuration, each with its section: `filter.NAME`.
@@ -96,7 +96,7 @@ fn filters(mut git: Command) -> Option<Vec<OsString>> {
     let mut names: Vec<OsString> = keys
         .filter_map(|key| {
             let end = key.iter().rposition(|byte| *byte == b'.')?;
-            Some(std::ffi::OsStr::from_bytes(&key[..end]).to_owned())
+            Some(OsStr::from_bytes(&key[..end]).to_owned())
         })
         .collect();
     names.sort();
