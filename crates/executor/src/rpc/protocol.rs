@@ -200,6 +200,16 @@ impl Response {
     }
 }
 
+/// Refuses bodies that are longer than a limit, before they are read.
+pub(super) fn check_body_lengths(lengths: &[u64], limit: u64) -> Result<()> {
+    match lengths.iter().find(|bytes| **bytes > limit) {
+        Some(bytes) => {
+            Err(bad(format!("a body has {bytes} bytes; `sandbox.max-file-size` of the run allows {limit}")))
+        }
+        None => Ok(()),
+    }
+}
+
 fn bad(reason: String) -> Error {
     Error::BadRequest { reason }
 }

@@ -225,6 +225,9 @@ impl Server {
             Ok(request) => request,
             Err(error) => return refused(error),
         };
+        if let Err(error) = request.session().check_body_lengths(&body_lengths) {
+            return refused(error);
+        }
         let mut unread = body_lengths.iter().sum();
         let bodies = Bodies::new(reader, &body_lengths, &mut unread);
         let handled = self.handler.handle(request.session(), method, bodies);

@@ -12,6 +12,7 @@ use plan::{
 };
 use store::Store;
 
+use super::protocol::check_body_lengths;
 use super::server::CONNECTIONS_MAX;
 use crate::run::{Recorder, UpstreamChanges};
 use crate::sandbox::ReadLimits;
@@ -33,6 +34,8 @@ pub(crate) struct AttemptContext {
     pub tree: PathBuf,
     /// Paths that the node may change; all if `None`.
     pub paths: Option<Patterns>,
+    /// The longest file that is recorded, in bytes.
+    pub file_bytes_max: u64,
 }
 
 /// The session of an attempt, as request handlers see it.
@@ -58,6 +61,11 @@ impl NodeSession {
     /// The store, for contents that are too long for memory.
     pub fn store(&self) -> &dyn Store {
         self.attempt.store.as_ref()
+    }
+
+    /// Refuses a body that is longer than a recorded file may be.
+    pub(super) fn check_body_lengths(&self, lengths: &[u64]) -> Result<()> {
+        check_body_lengths(lengths, self.attempt.file_bytes_max)
     }
 
     /// Refuses every changeset but that of the node.

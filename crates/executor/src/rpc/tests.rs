@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::protocol::check_body_lengths;
 use super::protocol::{Bodies, Line, Outcome, REQUEST_BYTES_MAX, Request, Response, VERSION, read_line};
 use super::server::{CONNECTIONS_MAX, Server, Tokens};
 use super::{Method, NodeSession, RequestHandler};
@@ -132,6 +133,13 @@ fn an_incomplete_body_is_an_error() {
     let mut bodies = Bodies::new(&mut reader, &[5], &mut unread);
     let error = bodies.next_whole(5).unwrap_err().to_string();
     assert!(error.contains("incomplete"), "{error}");
+}
+
+#[test]
+fn a_body_that_is_too_long_for_a_file_is_refused_unread() {
+    assert!(check_body_lengths(&[10, 9], 10).is_ok());
+    let error = check_body_lengths(&[10, 11], 10).unwrap_err();
+    assert!(error.to_string().contains("a body has 11 bytes; `sandbox.max-file-size`"), "{error}");
 }
 
 #[test]

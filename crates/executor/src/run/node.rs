@@ -210,6 +210,7 @@ impl RunContext<'_> {
                 base: self.layout.base_tree(root),
                 tree: tree.clone(),
                 paths: paths.clone(),
+                file_bytes_max: self.record.file_bytes_max,
             })
         });
         self.overlaps.add(&spec.name, root, tree.clone(), &manifest);
