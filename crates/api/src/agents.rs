@@ -6,7 +6,7 @@ use std::sync::Arc;
 use config::{ConfigService, Environment, Flags, Key, Layers, Registry, Scope, Settings};
 
 use crate::admin::stores::Passwords;
-use crate::{ConfigSnapshot, Error, HintFor, Invocation, Problem, Wait};
+use crate::{ConfigSnapshot, Error, HintFor, Invocation, Problem, Wait, home};
 
 /// Entry point to all services, for one user in one project.
 ///
@@ -39,14 +39,17 @@ enum Home {
 }
 
 impl Agents {
-    /// Opens the services for one invocation. Fails if a flag or the named project is invalid. Without a home
-    /// folder, calls that need one fail with [`Error::NoHome`].
+    /// Opens the services for one invocation. Fails if a flag or the named project is invalid, and if the home folder
+    /// belongs to another user or others may write to it. Without a home folder, calls that need one fail with [`Error::NoHome`].
     pub fn open(invocation: &Invocation) -> Result<Agents, Error> {
         let registry = Registry::standard();
         let flags = flags(&registry, &invocation.values)?;
         let environment: Environment = invocation.variables.iter().cloned().collect();
         let home = match invocation.dirs() {
-            Ok(dirs) => Home::Known(ConfigService::new(registry, dirs, environment).with_flags(flags)),
+            Ok(dirs) => {
+                home::check_private(&dirs.home)?;
+                Home::Known(ConfigService::new(registry, dirs, environment).with_flags(flags))
+            }
             Err(why @ (Error::NoHome | Error::BadHome { .. })) => {
                 Home::Unknown { given: Layers::new(registry, flags, environment), why: Arc::new(why) }
             }

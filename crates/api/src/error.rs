@@ -195,6 +195,22 @@ pub enum Error {
         /// Path as given.
         home: PathBuf,
     },
+    /// The home folder belongs to another user.
+    #[error("home folder `{}` belongs to user {owner}; nothing in it was used", home.display())]
+    HomeOfOther {
+        /// Path of the folder.
+        home: PathBuf,
+        /// User id of the owner.
+        owner: u32,
+    },
+    /// Other users may write to the home folder.
+    #[error("other users may write to home folder `{}` (mode {mode:04o}); nothing in it was used", home.display())]
+    HomeNotPrivate {
+        /// Path of the folder.
+        home: PathBuf,
+        /// Permission bits.
+        mode: u32,
+    },
     /// The folder that was named as project does not exist.
     #[error("there is no project folder `{}`", project.display())]
     NoSuchProject {
@@ -294,6 +310,8 @@ impl Error {
             Self::NotSet { .. } => (Kind::NotFound, "not-set"),
             Self::NoHome => (Kind::NotFound, "no-home"),
             Self::BadHome { .. } => (Kind::Usage, "bad-home"),
+            Self::HomeOfOther { .. } => (Kind::Error, "home-of-other"),
+            Self::HomeNotPrivate { .. } => (Kind::Error, "home-not-private"),
             Self::NoSuchProject { .. } => (Kind::NotFound, "no-project"),
             Self::HomeAsProject { .. } => (Kind::Usage, "home-as-project"),
             Self::NoCurrentFolder { .. } => (Kind::NotFound, "no-current-folder"),

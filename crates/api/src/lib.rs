@@ -43,6 +43,7 @@ pub mod contexts;
 mod error;
 mod error_data;
 mod files;
+mod home;
 mod invocation;
 pub mod plans;
 mod problem;
@@ -73,7 +74,7 @@ pub use plans::{
     Applied, ApplyOptions, Attribution, ChangeEntry, ChangeKind, Changeset, ChangesetDetail, Cleaning,
     Closed, Conflict, Difference, Edit, FileDiff, FileOutcome, FileSide, NewEntry, Opened, Operation, Plan,
     PlanDetail, PlanEvent, PlanExecutionContext, Plans, Purpose, RecordedEntry, Recovery, Resolution,
-    Selection as PlanSelection, actor, conflict_line, plural, write_patch,
+    Selection as PlanSelection, actor, conflict_line, plural, special_mode, write_patch,
 };
 pub use problem::{Location, Problem};
 pub use rpc::RunClient;

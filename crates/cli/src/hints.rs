@@ -75,6 +75,8 @@ fn hint(error: &Error) -> Option<String> {
         Error::NoHome | Error::BadHome { .. } => {
             "name an absolute path with --home DIR or CLEVERAGENTS_HOME".to_owned()
         }
+        Error::HomeOfOther { .. } => "name a folder of yours with --home DIR or CLEVERAGENTS_HOME".to_owned(),
+        Error::HomeNotPrivate { home, .. } => format!("chmod go-w {}", home.display()),
         Error::NoSuchProject { project } => {
             format!("mkdir -p {}  # or leave out --project", project.display())
         }

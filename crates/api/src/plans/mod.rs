@@ -21,7 +21,7 @@ use store::{Name, PlanSelector};
 pub use changesets::{Edit, NewEntry};
 pub use report::{
     Applied, ChangesetDetail, Cleaning, Closed, FileState as FileOutcome, PlanDetail, RecordedEntry,
-    conflict_line,
+    conflict_line, special_mode,
 };
 pub use review::{Difference, Resolution};
 pub use store::{ChangeEntry, Changeset, Operation, PathBytes};

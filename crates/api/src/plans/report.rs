@@ -107,6 +107,9 @@ pub struct FileState {
     pub from: Option<PathBytes>,
     /// Kind of the change.
     pub change: ChangeKind,
+    /// Permission bits after the change, in octal, if they include setuid, setgid or the sticky bit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
     /// `applied`, `restored`, `unchanged`, `drifted` or `verify-failed`.
     #[schemars(extend("enum" = OUTCOMES))]
     pub outcome: &'static str,
@@ -132,11 +135,17 @@ impl FileState {
             path: report.key.path.clone(),
             from: report.renamed_from.clone(),
             change: report.change,
+            mode: report.after.as_ref().and_then(|after| special_mode(after.mode)),
             outcome,
             preserved_at,
             actors,
         }
     }
+}
+
+/// Permission bits in octal, if they include setuid, setgid or the sticky bit.
+pub fn special_mode(mode: u32) -> Option<String> {
+    (mode & 0o7000 != 0).then(|| format!("{mode:04o}"))
 }
 
 fn outcome(report: &FileReport) -> (&'static str, Option<String>) {

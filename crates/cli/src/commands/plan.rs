@@ -168,7 +168,8 @@ fn shown_path(file: &FileOutcome) -> String {
         Some(from) => diff::rename(&from.show(), &file.path.show()),
         None => file.path.show().into_owned(),
     };
-    visible(&path).into_owned()
+    let mode = file.mode.as_ref().map(|mode| format!(" (mode {mode})")).unwrap_or_default();
+    format!("{}{mode}", visible(&path))
 }
 
 /// Warns about files that do not hold what the plan declares. Returns the exit status.

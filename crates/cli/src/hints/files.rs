@@ -6,10 +6,10 @@ use api::errors::{FileError as E, Obstacle};
 
 pub(super) fn hint(error: &E) -> Option<String> {
     let hint = match error {
-        E::OtherUser { path, owner } => {
+        E::OtherUser { path, .. } => {
+            let path = path.display();
             return Some(format!(
-                "sudo -u '#{owner}' agents …  # as the owner of the root\nsudo chown -R \"$(id -u)\" {}  # if no other user applies plans there",
-                path.display()
+                "sudo chown -R \"$(id -u)\" {path}  # if no other user applies plans there"
             ));
         }
         E::CannotReplace { path, obstacle } => return Some(remove_obstacle(path, *obstacle)),

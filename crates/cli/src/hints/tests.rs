@@ -112,6 +112,9 @@ fn files_and_folders() {
     check_hinted(Error::NoSuchProject { project: path() }, Kind::NotFound, "no-project");
     check_hinted(Error::NoHome, Kind::NotFound, "no-home");
     check_hinted(Error::BadHome { home: path() }, Kind::Usage, "bad-home");
+    check_hinted(Error::HomeOfOther { home: path(), owner: 1 }, Kind::Error, "home-of-other");
+    check_hinted(Error::HomeNotPrivate { home: path(), mode: 0o777 }, Kind::Error, "home-not-private");
+    says(Error::HomeNotPrivate { home: path(), mode: 0o777 }, "chmod go-w f");
     check_hinted(Error::HomeAsProject { project: path() }, Kind::Usage, "home-as-project");
     check_hinted(Error::NoCurrentFolder { path: path() }, Kind::NotFound, "no-current-folder");
     let source = Arc::new(notify_error());

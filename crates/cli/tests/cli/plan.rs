@@ -7,6 +7,7 @@ mod control_characters;
 mod failing;
 #[cfg(unix)]
 mod git_apply;
+mod modes;
 mod refusals;
 mod reviewing;
 mod undoing;

@@ -14,7 +14,7 @@ use store::Store;
 
 use super::inputs::UpstreamChanges;
 use super::layout::in_sandbox;
-use crate::sandbox::{ReadLimits, TreeReader};
+use crate::sandbox::{PERMISSIONS, ReadLimits, TreeReader};
 use crate::{FileState, Manifest, Result, TreeChange, TreeChangeKind, TreeChanges};
 
 /// Changes recorded in one step.
@@ -148,7 +148,7 @@ impl Recorder<'_> {
                 (self.after(tree, &change.path, after)?, before(was)?, was.bytes + after.bytes)
             }
             TreeChangeKind::Mode { before: was, after } => {
-                (plan::Edit::Mode(after.mode), before(was)?, was.bytes)
+                (plan::Edit::Mode(recorded_mode(was.mode, after.mode)), before(was)?, was.bytes)
             }
             TreeChangeKind::Delete(was) => (plan::Edit::Delete, before(was)?, was.bytes),
             TreeChangeKind::Rename { to, state } => {
@@ -217,7 +217,8 @@ impl Recorder<'_> {
         Ok(match current.map(|piece| &piece.content) {
             Some(current) if *current == content => None,
             Some(current) if Content { mode: content.mode, ..current.clone() } == content => {
-                Some(plan::Edit::Mode(content.mode))
+                let mode = recorded_mode(current.mode, content.mode);
+                (mode != current.mode).then_some(plan::Edit::Mode(mode))
             }
             _ => Some(act),
         })
@@ -235,7 +236,7 @@ impl Recorder<'_> {
             return Ok(plan::Edit::Symlink { target: path_bytes(Path::new(&target))? });
         }
         let content = ContentSource::Input(self.piece(self.tree, tree, path, state)?);
-        Ok(plan::Edit::Write { content, mode: Some(state.mode) })
+        Ok(plan::Edit::Write { content, mode: Some(state.mode & PERMISSIONS) })
     }
 
     /// The content of a path when the actor started: that of a needed node, or of the base.
@@ -266,4 +267,9 @@ impl Recorder<'_> {
             Err(error.into())
         })
     }
+}
+
+/// The mode to record for a file with the same content, with the other bits that it had.
+fn recorded_mode(before: u32, after: u32) -> u32 {
+    before & !PERMISSIONS | after & PERMISSIONS
 }

@@ -241,12 +241,15 @@ fn is_racy(changed_ns: i128, now: Duration, tick: Duration) -> bool {
     changed_ns >= now.as_nanos() as i128 - grain.as_nanos() as i128
 }
 
+/// Permissions of owner, group and others. Setuid, setgid and the sticky bit of files in a sandbox are
+/// not recorded: a plan has them only if `agents changeset record --mode` asks for them.
+pub(crate) const PERMISSIONS: u32 = 0o777;
+
 fn difference(before: FileState, after: FileState) -> Option<TreeChangeKind> {
-    match before == after {
-        true => None,
-        false if (before.kind, before.hash) == (after.kind, after.hash) => {
-            Some(TreeChangeKind::Mode { before, after })
-        }
+    let has_same_mode = (before.mode ^ after.mode) & PERMISSIONS == 0;
+    match (before.kind, before.hash) == (after.kind, after.hash) {
+        true if has_same_mode => None,
+        true => Some(TreeChangeKind::Mode { before, after }),
         false => Some(TreeChangeKind::Modify { before, after }),
     }
 }

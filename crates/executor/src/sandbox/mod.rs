@@ -52,6 +52,7 @@ pub use error::{FileError, FileResult};
 #[cfg(target_os = "linux")]
 pub use git::git_reader;
 #[cfg(target_os = "linux")]
+pub(crate) use manifest::PERMISSIONS;
 pub use manifest::{CHANGES_MAX, FileState, Manifest, TreeChange, TreeChangeKind, TreeChanges};
 #[cfg(target_os = "linux")]
 pub use private_files::{

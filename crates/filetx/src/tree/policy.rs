@@ -7,13 +7,14 @@ use std::ffi::OsStr;
 use std::io::Read;
 
 use super::{COMMIT, Trees, changed_roots, done_name, mark_done, probe, publish};
-use crate::disk::FileKind;
+use crate::disk::{FileKind, OpenMode};
+use crate::hash::CHUNK_BYTES;
 use crate::journal::pointer;
 use crate::journal::record::Record;
 use crate::journal::{JOURNAL, JOURNAL_TMP, Journal};
 use crate::lock::Guard;
 use crate::path::{ToTxPath, TxPath};
-use crate::root::Root;
+use crate::root::{Root, read_range};
 use crate::tx::change::{Change, Content, ContentBase, Observed, PathState, TargetState};
 use crate::tx::stage::StagedFile;
 use crate::tx::view::Overlay;
@@ -211,6 +212,7 @@ impl TreeTransaction<'_> {
                 PathState::File { len, .. } => {
                     let content = match tx.staged.get(&at) {
                         Some(TargetState::File { content, .. }) => content.clone(),
+                        _ if tx.has_other_names(&at)? => tx.stage_copy(&at, mode)?,
                         _ => Content::of_path(len),
                     };
                     if let ContentBase::Staged(staged) = &content.base {
@@ -268,6 +270,29 @@ impl TreeTransaction<'_> {
     pub fn commit_for(mut self, owner: &[u8]) -> std::result::Result<CommitReport, Failure> {
         self.policy.owner = owner.to_vec();
         self.commit()
+    }
+
+    /// Returns true if the file at a path has other names. They may be outside of the root, and
+    /// `chmod` of the file would change them too.
+    fn has_other_names(&self, at: &TxPath) -> Result<bool> {
+        Ok(self.roots[at.root].stat(&at.path)?.is_some_and(|stat| stat.links > 1))
+    }
+
+    /// Stages the content of a file again.
+    fn stage_copy(&mut self, at: &TxPath, mode: u32) -> Result<Content> {
+        let root = self.roots[at.root].clone();
+        let source = root.open(Step::Stage, &at.path, OpenMode::Read)?;
+        let mut file = TreeStaging::create_staged(self, at.root, mode)?;
+        let mut offset = 0;
+        loop {
+            let bytes = read_range(&*source, offset, CHUNK_BYTES as u64);
+            let bytes = root.with_step(Step::Stage, &at.path, bytes)?;
+            if bytes.is_empty() {
+                return TreeStaging::add_staged(self, at, file, mode);
+            }
+            file.append(&bytes)?;
+            offset += bytes.len() as u64;
+        }
     }
 
     /// Mount of the transaction folder. A rename from it cannot reach other mounts.

@@ -257,7 +257,8 @@ impl PathPublisher<'_> {
 
     fn set_mode(&self, mode: u32) -> Result<bool> {
         let (root, path) = (self.root, &self.change.path);
-        if root.stat(path)?.is_none_or(|stat| stat.kind != FileKind::File) {
+        // A name that was added since the file was staged would change too.
+        if root.stat(path)?.is_none_or(|stat| stat.kind != FileKind::File || stat.links > 1) {
             return Ok(false);
         }
         self.with_step(root.storage.set_mode(path, mode)).map(|()| true)

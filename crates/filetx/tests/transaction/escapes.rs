@@ -147,6 +147,28 @@ fn a_hard_link_keeps_its_content() {
     );
 }
 
+/// The file in the root becomes another one.
+#[test]
+fn a_change_of_mode_does_not_go_through_a_hard_link() {
+    let place = Place::new(Policy::UserTree);
+    fs::hard_link(place.outside("secret"), place.root("f")).unwrap();
+    place.change(|tx| tx.set_mode("f", 0o4777));
+    place.assert_outside_untouched();
+    assert_eq!(place.lines(), ["f:4777=secret"]);
+    // A link that appears after staging: the mode stays.
+    place.make(&["g=text"]);
+    let committed = place.try_change(|tx| {
+        tx.set_mode("g", 0o600)?;
+        fs::hard_link(place.root("g"), place.outside("g")).unwrap();
+        Ok(())
+    });
+    assert_eq!(committed.unwrap().preserved.len(), 1);
+    assert_eq!(place.lines(), ["f:4777=secret", "g=text"]);
+    fs::remove_file(place.outside("g")).unwrap();
+    place.change(|tx| tx.set_mode("g", 0o600));
+    assert_eq!(place.lines(), ["f:4777=secret", "g:600=text"]);
+}
+
 #[test]
 fn removing_one_hard_link_keeps_the_other() {
     on_both(|place| {

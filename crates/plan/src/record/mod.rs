@@ -74,6 +74,9 @@ impl Prepared {
     }
 }
 
+/// Permissions of owner, group and others, without setuid, setgid and the sticky bit.
+const PERMISSIONS: u32 = 0o777;
+
 fn new_content(store: &dyn Store, content: ContentSource, mode: Option<u32>) -> Result<ContentInput> {
     let mode = mode.unwrap_or(FILE_MODE) & 0o7777;
     match content {
@@ -185,7 +188,8 @@ impl DraftBuilder<'_> {
         Ok(())
     }
 
-    /// Returns the new content of a written path. A file keeps its mode unless `mode` is given.
+    /// Returns the new content of a written path. A file keeps its permissions unless `mode` is given. New content
+    /// drops setuid, setgid and the sticky bit, as the kernel does.
     fn written(
         &mut self,
         input: ContentInput,
@@ -197,7 +201,8 @@ impl DraftBuilder<'_> {
             && mode.is_none()
             && (before.kind, content.kind) == (ContentKind::File, ContentKind::File)
         {
-            content.mode = before.mode;
+            let is_same = content.blob == before.blob;
+            content.mode = if is_same { before.mode } else { before.mode & PERMISSIONS };
         }
         Ok(content)
     }

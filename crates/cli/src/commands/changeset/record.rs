@@ -99,6 +99,6 @@ fn edit(args: &Args) -> Result<Edit> {
 
 /// Parses permission bits in octal, as `chmod` does.
 fn mode(text: &str) -> Result<u32> {
-    let bits = u32::from_str_radix(text, 8).ok().filter(|bits| *bits <= 0o777);
+    let bits = u32::from_str_radix(text, 8).ok().filter(|bits| *bits <= 0o7777);
     bits.ok_or_else(|| Error::InvalidValue { value: text.to_owned(), expected: "a mode such as 755" })
 }

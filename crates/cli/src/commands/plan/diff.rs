@@ -1,6 +1,6 @@
 //! `agents plan diff`.
 
-use api::{ChangeKind, Difference, FileDiff, PlanSelector, Plans, conflict_line, write_patch};
+use api::{ChangeKind, Difference, FileDiff, PlanSelector, Plans, conflict_line, special_mode, write_patch};
 
 use super::{PartArgs, pager, plural};
 use crate::display;
@@ -139,7 +139,8 @@ fn name(file: &FileDiff) -> String {
         (None, ChangeKind::Delete) => format!("{path} (deleted)"),
         (None, _) => path.into_owned(),
     };
-    visible(&name).into_owned()
+    let mode = file.new.as_ref().and_then(|new| special_mode(new.mode));
+    format!("{}{}", visible(&name), mode.map(|mode| format!(" (mode {mode})")).unwrap_or_default())
 }
 
 #[cfg(test)]
