@@ -189,6 +189,29 @@ fn the_doctor_reports_expired_leases() {
     assert!(agents(&folder).doctor(true).iter().all(|check| check.health == Health::Ok));
 }
 
+#[test]
+fn the_doctor_finds_interrupted_undos() {
+    let (folder, _plans) = two_roots();
+    let store = store::SqliteStore::open(&folder.path().join("home/state.db")).unwrap();
+    let library = plan::Plans::open(Arc::new(store));
+    let (of, who) = (library.find("work").unwrap().id, plan::Actor::parse("coder").unwrap());
+    let root = folder.path().join("app");
+    let undo = library.create_for(plan::Purpose::Undo { of }, None, &[&root], &who).unwrap();
+    for fix in [false, true] {
+        let checks = agents(&folder).doctor(fix);
+        let found = checks.iter().find(|check| check.remedy == Some(Remedy::PrunePlan(undo.id))).unwrap();
+        assert_eq!((found.name, found.health), ("applies", Health::Warning));
+    }
+    // The remedy works.
+    library.remove(&undo, plan::Force::No, &who).unwrap();
+    assert!(
+        agents(&folder)
+            .doctor(false)
+            .iter()
+            .all(|check| check.name != "applies" || check.health == Health::Ok)
+    );
+}
+
 /// Checks of the doctor about applies.
 fn applies(folder: &TempDir, fix: bool) -> Vec<(Health, String)> {
     let checks = agents(folder).doctor(fix).into_iter().filter(|check| check.name == "applies");

@@ -109,5 +109,6 @@ fn selection(args: &Args) -> Result<MessageSelection> {
     let (start, end) = range.split_once("..").ok_or_else(bad)?;
     let number =
         |text: &str, missing| if text.is_empty() { Ok(missing) } else { text.parse().map_err(|_| bad()) };
-    Ok(MessageSelection::Range { start: number(start, 0)?, end: number(end, u64::MAX)? })
+    let (start, end) = (number(start, 0)?, number(end, u64::MAX)?);
+    if start > end { Err(bad()) } else { Ok(MessageSelection::Range { start, end }) }
 }

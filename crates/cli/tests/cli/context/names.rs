@@ -25,6 +25,7 @@ fn conflicting_options_are_rejected() {
         "context show chat --last 1 --range 1..2",
         "context show chat --range 1-2",
         "context show chat --range x..",
+        "context show chat --range 5..2",
         "context verify --repair",
         "context verify chat --all",
         "context verify chat --if-revision 1",
