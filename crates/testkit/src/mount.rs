@@ -23,6 +23,8 @@ const UNMOUNT_WAIT_MAX: Duration = Duration::from_secs(20);
 pub enum FileSystem {
     /// ext4 with its journal.
     Ext4,
+    /// ext4 with blocks smaller than a page of memory.
+    Ext4SmallBlocks,
     /// xfs.
     Xfs,
 }
@@ -31,7 +33,7 @@ impl FileSystem {
     /// Returns the name that `mkfs` and `mount` use.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Ext4 => "ext4",
+            Self::Ext4 | Self::Ext4SmallBlocks => "ext4",
             Self::Xfs => "xfs",
         }
     }
@@ -61,6 +63,7 @@ impl Image {
         let image = Self { file: folder.join("image"), point: folder.join("mounted"), system };
         let mebibytes = match system {
             FileSystem::Ext4 => 64,
+            FileSystem::Ext4SmallBlocks => 16,
             // The minimum of mkfs.xfs.
             FileSystem::Xfs => 320,
         };
@@ -68,6 +71,7 @@ impl Image {
         made.and_then(|()| fs::create_dir(&image.point)).map_err(|error| error.to_string())?;
         let options: &[&str] = match system {
             FileSystem::Ext4 => &["-q", "-F", "-J", "size=4"],
+            FileSystem::Ext4SmallBlocks => &["-q", "-F", "-J", "size=4", "-b", "1024", "-m", "0"],
             FileSystem::Xfs => &["-q", "-f"],
         };
         run(Command::new(format!("mkfs.{}", system.name())).args(options).arg(&image.file))?;

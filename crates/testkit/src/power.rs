@@ -34,7 +34,7 @@ impl WriterOutput {
     /// one to report to.
     pub fn binding(&self, system: FileSystem) -> &[String] {
         match system {
-            FileSystem::Ext4 => &self.all,
+            FileSystem::Ext4 | FileSystem::Ext4SmallBlocks => &self.all,
             FileSystem::Xfs => &self.before,
         }
     }

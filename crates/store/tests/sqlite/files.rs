@@ -249,3 +249,51 @@ fn a_removed_or_replaced_file_is_not_written_to() {
     assert_eq!(fresh.plans(&store::PlanQuery::default()).unwrap(), [plan]);
     refused(store.create_plan(&new_plan()), "store-removed");
 }
+
+/// A process that was stopped while it opened the store holds this lock.
+#[test]
+fn child() {
+    if let Some((_, folder)) = testkit::children::role() {
+        let shared_memory = folder.join("state.db-shm");
+        let file =
+            fs::File::options().read(true).write(true).create(true).truncate(false).open(shared_memory);
+        let file = file.unwrap();
+        rustix::fs::fcntl_lock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
+        testkit::children::send("held");
+        testkit::children::wait_for_parent();
+    }
+}
+
+#[test]
+fn a_process_stopped_while_opening_makes_the_store_busy() {
+    let folder = scratch();
+    drop(open(folder.path()));
+    let mut holder = testkit::children::start("files::child", "hold", folder.path());
+    assert_eq!(holder.receive(), "held");
+    let options = SqliteOptions::default().timeout(Duration::from_millis(100));
+    let error = options.clone().open(&folder.path().join("state.db")).unwrap_err();
+    assert_eq!((error.code(), error.outcome()), ("store-busy", store::Outcome::Aborted), "{error:?}");
+    holder.finish();
+    make_plan(&options.open(&folder.path().join("state.db")).unwrap());
+}
+
+#[test]
+fn missing_and_unexpected_tables_are_damage() {
+    let folder = scratch();
+    let store = open(folder.path());
+    raw(folder.path()).execute_batch("DROP TABLE audit").unwrap();
+    let error = store.create_plan(&new_plan()).unwrap_err();
+    assert_eq!(error.code(), "store-damaged", "{error:?}");
+    assert!(testkit::chain(&error).contains("no such table: audit"), "{error:?}");
+
+    for version in [0, 1] {
+        let folder = scratch();
+        drop(open(folder.path()));
+        raw(folder.path()).pragma_update(None, "user_version", version).unwrap();
+        let error = SqliteStore::open(&folder.path().join("state.db")).unwrap_err();
+        let shown = testkit::chain(&error);
+        assert_eq!(error.code(), "store-damaged", "{shown}");
+        assert!(shown.contains("already exists") || shown.contains("duplicate column"), "{shown}");
+        assert!(shown.len() < 300, "{shown}");
+    }
+}

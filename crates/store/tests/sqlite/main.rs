@@ -10,6 +10,8 @@ mod conformance;
 #[cfg(target_os = "linux")]
 mod failing_disk;
 mod files;
+#[cfg(target_os = "linux")]
+mod full_disk;
 mod group_commit;
 mod migrations;
 mod processes;

@@ -45,7 +45,8 @@ pub(crate) fn retry<T>(mut work: impl FnMut() -> rusqlite::Result<T>) -> rusqlit
 /// process opens or closes the store.
 fn is_temporary(error: &rusqlite::Error, tries: i32) -> bool {
     match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy) => true,
+        // SQLite gives up after 10 s while another process opens or recovers the file.
+        Some(ErrorCode::DatabaseBusy | ErrorCode::FileLockingProtocolFailed) => true,
         Some(ErrorCode::CannotOpen) => tries < OPEN_TRIES_MAX,
         _ => false,
     }

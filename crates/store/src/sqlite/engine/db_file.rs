@@ -11,6 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::room;
 use crate::{Error, Result};
 
 /// Creates the folder (0700) and an empty file (0600) if they do not exist, and returns the
@@ -64,9 +65,18 @@ pub(crate) fn sync_folders(path: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Fails if the disk of the store has no room for SQLite's shared memory.
+pub(crate) fn check_room(path: &Path, action: &'static str) -> Result<()> {
+    room::check(path).map_err(failed(action, path))
+}
+
 fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     let path = path.to_owned();
-    move |source| Error::Io { action, path, source: Arc::new(source) }
+    move |source| {
+        let is_full = matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+        let source = Arc::new(source);
+        if is_full { Error::Full { path, action, source } } else { Error::Io { action, path, source } }
+    }
 }
 
 #[cfg(unix)]

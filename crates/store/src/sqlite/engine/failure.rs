@@ -63,23 +63,45 @@ impl Failure {
             Self::PartialWrite(source) => (source, Outcome::Aborted),
             Self::Sqlite(source, outcome) => (source, outcome),
         };
+        let source = without_statement(source);
         tracing::warn!(action, code = ?source.sqlite_error_code(), ?outcome, "store failed");
         let path = path.to_owned();
         if is_unreadable(&source) {
             return Error::Damaged { path, action, source };
         }
         match source.sqlite_error_code() {
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Busy { path, action, waited },
+            Some(
+                ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed,
+            ) => Error::Busy { path, action, waited },
             Some(ErrorCode::NotADatabase) => {
                 Error::NotAStore { path, reason: "it is not an SQLite database, or its header is damaged" }
             }
             Some(ErrorCode::DatabaseCorrupt) => Error::Damaged { path, action, source },
+            Some(ErrorCode::Unknown) if has_wrong_tables(&source) => Error::Damaged { path, action, source },
             Some(ErrorCode::DiskFull) => Error::Full { path, action, source },
             Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
                 Error::Unwritable { path, action, source }
             }
             _ => Error::Engine { path, action, outcome, source },
         }
+    }
+}
+
+/// Tells whether a table, column or index is missing, or is there although it should not be.
+fn has_wrong_tables(error: &rusqlite::Error) -> bool {
+    let text = error.to_string();
+    ["no such table", "no such column", "no such index", "already exists", "duplicate column"]
+        .iter()
+        .any(|part| text.contains(part))
+}
+
+/// Leaves the statement out of an error: a migration has thousands of characters.
+fn without_statement(error: Arc<rusqlite::Error>) -> Arc<rusqlite::Error> {
+    match &*error {
+        rusqlite::Error::SqlInputError { error, msg, .. } => {
+            Arc::new(rusqlite::Error::SqliteFailure(*error, Some(msg.clone())))
+        }
+        _ => error,
     }
 }
 
@@ -139,6 +161,8 @@ mod tests {
         assert_eq!(code(ffi::SQLITE_CANTOPEN), "store-unwritable");
         assert_eq!(code(ffi::SQLITE_READONLY_DIRECTORY), "store-unwritable");
         assert_eq!(code(ffi::SQLITE_IOERR_READ), "store-engine");
+        assert_eq!(code(ffi::SQLITE_PROTOCOL), "store-busy");
+        assert_eq!(code(ffi::SQLITE_ERROR), "store-engine");
         assert_eq!(error(Failure::Stopped).code(), "store-stopped");
         assert_eq!(error(rusqlite::Error::IntegralValueOutOfRange(0, -1).into()).code(), "store-damaged");
     }

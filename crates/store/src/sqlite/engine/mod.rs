@@ -6,6 +6,7 @@ pub(super) mod db_file;
 pub(super) mod failure;
 pub(super) mod job;
 pub(super) mod record_cache;
+pub(super) mod room;
 pub(super) mod writer;
 
 use std::fmt;
@@ -24,6 +25,9 @@ use crate::{Error, Result, Time, WriterCounts};
 
 /// Idle reader connections that are kept open. More threads may read at the same time.
 const READERS_KEPT: usize = 8;
+
+/// Time for which a check of the room on the disk counts.
+const ROOM_CHECKED: Duration = Duration::from_millis(100);
 
 /// Returns the time.
 pub(crate) type Clock = Arc<dyn Fn() -> Time + Send + Sync>;
@@ -59,6 +63,7 @@ impl Engine {
         {
             return Ok(engine);
         }
+        db_file::check_room(&real, "open the store")?;
         let started = Instant::now();
         busy::within(timeout, || connect::migrate(&real, connect::MIGRATIONS))
             .map_err(|failure| failure.into_error(&real, "open the store", started.elapsed()))?;
@@ -74,8 +79,9 @@ impl Engine {
         let (of_connection, of_guard) = (path.to_owned(), path.to_owned());
         let connect = move || connect::connect_writer(&of_connection);
         // Data written to an unlinked file is lost when it is closed.
+        let last_check = Mutex::new(Instant::now());
         let guard = move || match db_file::identity(&of_guard) {
-            Ok(found) if found == identity => Ok(()),
+            Ok(found) if found == identity => check_room_again(&of_guard, &last_check),
             _ => Err(Error::Removed { path: of_guard.clone() }.into()),
         };
         Writer::new(connect, guard, timeout)
@@ -163,6 +169,16 @@ impl Engine {
         }
         result
     }
+}
+
+/// Checks the room for the next group, unless it was checked just before.
+fn check_room_again(path: &Path, last: &Mutex<Instant>) -> EngineResult<()> {
+    let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+    if last.elapsed() >= ROOM_CHECKED {
+        db_file::check_room(path, "write")?;
+        *last = Instant::now();
+    }
+    Ok(())
 }
 
 impl fmt::Debug for Engine {
