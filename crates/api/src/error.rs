@@ -90,6 +90,20 @@ pub enum Error {
         /// Name of the option.
         flag: &'static str,
     },
+    /// A changeset was started or closed, and the call failed afterwards.
+    #[error("changeset {changeset} is {done}, but {missing}")]
+    AfterChange {
+        /// Id of the changeset.
+        changeset: store::ChangesetId,
+        /// Its new status: `started`, `sealed` or `abandoned`.
+        done: &'static str,
+        /// The part that is missing.
+        missing: &'static str,
+        /// Class of the failure.
+        kind: Kind,
+        /// Cause of the failure.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// A file that the caller named cannot be read or written.
     #[error("cannot {action} `{}`", path.display())]
     File {
@@ -264,6 +278,24 @@ impl Error {
         }
     }
 
+    /// A failure after a change of a changeset. Errors of the store that say that nothing was changed
+    /// are replaced by their cause.
+    pub(crate) fn after_change(
+        changeset: store::ChangesetId,
+        done: &'static str,
+        missing: &'static str,
+        error: plan::Error,
+    ) -> Self {
+        let kind = error.kind();
+        let source: Box<dyn std::error::Error + Send + Sync> = match error {
+            plan::Error::Store(store::Error::Full { source, .. } | store::Error::Engine { source, .. }) => {
+                Box::new(source)
+            }
+            error => Box::new(error),
+        };
+        Self::AfterChange { changeset, done, missing, kind, source }
+    }
+
     /// True if an edit was rejected and saved beside the file.
     pub fn edit_is_saved(&self) -> bool {
         matches!(self, Self::Config(config::Error::EditRejected { .. }))
@@ -291,6 +323,7 @@ impl Error {
             Self::NoRoot => (Kind::NotFound, "no-root"),
             Self::StoreUrl { .. } => (Kind::Usage, "store-url"),
             Self::PasswordArgument { .. } => (Kind::Usage, "secret-argument"),
+            Self::AfterChange { kind, .. } => (*kind, "changeset-incomplete"),
             Self::File { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 (Kind::NotFound, "no-file")
             }

@@ -294,3 +294,40 @@ fn a_dry_run_of_clean_up_lists_what_the_real_run_removes() {
     assert_eq!(cleaned(&plans, false), expected);
     assert!(plans.list(&[], None).unwrap().is_empty());
 }
+
+/// Makes the store refuse an update, as a full disk would.
+fn refuse(folder: &TempDir, name: &str, update: &str) -> rusqlite::Connection {
+    let store = rusqlite::Connection::open(folder.path().join("home/state.db")).unwrap();
+    store
+        .execute_batch(&format!(
+            "CREATE TRIGGER {name} BEFORE UPDATE {update} BEGIN SELECT RAISE(ABORT, 'refused'); END"
+        ))
+        .unwrap();
+    store
+}
+
+#[test]
+fn a_started_changeset_is_named_although_its_lease_cannot_be_released() {
+    let (folder, plans) = two_roots();
+    refuse(&folder, "leases", "OF owner ON changesets WHEN new.owner IS NULL");
+    let changeset = start(&plans, "coder");
+    assert_eq!(plans.changesets(&work(&plans)).unwrap()[0].id.to_string(), changeset);
+}
+
+#[test]
+fn a_sealed_changeset_whose_plan_is_not_ready_is_no_unchanged_store() {
+    let (folder, plans) = two_roots();
+    let changeset = start(&plans, "coder");
+    let store = refuse(&folder, "steps", "OF state ON plans");
+    let error = plans.seal(&changeset).unwrap_err();
+    assert_eq!((error.kind(), error.code()), (Kind::Error, "changeset-incomplete"));
+    let shown = format!("{error} {}", std::error::Error::source(&error).unwrap());
+    assert!(
+        shown.contains(&format!("changeset {changeset} is sealed, but its plan is not ready")),
+        "{shown}"
+    );
+    assert!(shown.contains("refused") && !shown.contains("nothing was changed"), "{shown}");
+    store.execute_batch("DROP TRIGGER steps").unwrap();
+    plans.seal(&changeset).unwrap();
+    assert_eq!(work(&plans).state.to_string(), "ready");
+}

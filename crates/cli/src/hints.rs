@@ -49,6 +49,10 @@ fn hint(error: &Error) -> Option<String> {
                 .to_owned()
         }
         Error::PasswordArgument { .. } => "pass it in PGPASSWORD, or in the file that PGPASSFILE names".to_owned(),
+        Error::AfterChange { changeset, done: "sealed", .. } => {
+            format!("agents changeset seal {changeset}  # again, makes the plan ready")
+        }
+        Error::AfterChange { changeset, .. } => format!("agents changeset show {changeset}"),
         Error::File { .. } => return None,
         Error::Patch { .. } => {
             "make the patch against the present file, or record all of it with --content FILE".to_owned()

@@ -64,8 +64,11 @@ impl Plans {
     pub fn start_changeset(&self, plan: &Plan, actor: &Actor) -> Result<store::Changeset, Error> {
         let changeset = self.inner.context(plan.id)?.start_changeset(actor)?;
         let id = changeset.id();
-        changeset.release()?;
-        Ok(self.inner.changeset(id)?)
+        // A lease that cannot be released expires.
+        drop(changeset.release());
+        self.inner
+            .changeset(id)
+            .map_err(|error| Error::after_change(id, "started", "it cannot be shown", error))
     }
 
     /// Records a change durably.
@@ -128,7 +131,9 @@ impl Plans {
     }
 
     fn closed(&self, changeset: store::Changeset) -> Result<Closed, Error> {
-        let plan = self.inner.mark_ready(changeset.plan, &changeset.actor)?;
+        let (id, done) = (changeset.id, changeset.status.as_str());
+        let plan = self.inner.mark_ready(changeset.plan, &changeset.actor);
+        let plan = plan.map_err(|error| Error::after_change(id, done, "its plan is not ready yet", error))?;
         Ok(Closed { changeset, plan_state: plan.state })
     }
 

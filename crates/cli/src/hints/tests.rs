@@ -228,6 +228,7 @@ fn plans() {
     check_hinted(P::OutcomeUnknown { path: text() }, Kind::OutcomeUnknown, "outcome-unknown");
     check_hinted(P::OutsideScope { path: text() }, Kind::Bug, "outside-scope");
     check(P::ContentTooLarge { bytes: 2, limit: 1 }, Kind::Error, "content-too-large");
+    check_hinted(P::Tampered { plan: id(), resource: None }, Kind::Error, "tampered");
     for nearest in [None, Some(text())] {
         check_hinted(Error::UnknownPlan { name: text(), nearest }, Kind::NotFound, "not-found");
     }
@@ -242,6 +243,12 @@ fn plans() {
     check_hinted(Error::StoreUrl { scheme: text() }, Kind::Usage, "store-url");
     check_hinted(Error::PasswordArgument { flag: "--to" }, Kind::Usage, "secret-argument");
     check_hinted(Error::Patch { path: text(), reason: text() }, Kind::Conflict, "patch");
+    for done in ["started", "sealed", "abandoned"] {
+        let changeset = plan::ChangesetId::new();
+        let (missing, kind, source) = ("it cannot be shown", Kind::Error, "no space".into());
+        let error = Error::AfterChange { changeset, done, missing, kind, source };
+        check_hinted(error, Kind::Error, "changeset-incomplete");
+    }
     check_hinted(Error::BadCheckpoint { path: path(), line: 1 }, Kind::Error, "bad-checkpoint");
     let given = |kind: io::ErrorKind| Error::File { action: "read", path: path(), source: kind.into() };
     check(given(io::ErrorKind::NotFound), Kind::NotFound, "no-file");
