@@ -28,7 +28,7 @@ pub struct Problem {
     /// Suggestions, most useful first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hint: Vec<String>,
-    /// Position in a file that does not parse.
+    /// Position in a file that does not parse, or of the first problem in a plan file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<Location>,
 }
@@ -44,7 +44,7 @@ pub struct Location {
     pub line: usize,
     /// In characters, counted from 1.
     pub column: usize,
-    /// The line, or part of a long one; empty if it may hold a secret.
+    /// The line, or part of a long one; empty if it may hold a secret, and for plan files.
     pub excerpt: String,
     /// Characters of the excerpt before the position.
     pub caret: usize,
@@ -98,6 +98,11 @@ impl Problem {
 
 fn location(error: &Error) -> Option<Location> {
     let found = match error {
+        Error::Run(executor::Error::PlanFile { file, problems }) => {
+            let executor::Position { line, column, offset } = problems.first()?.position;
+            let (file, excerpt) = (text(file), String::new());
+            return Some(Location { file, byte_offset: offset, line, column, excerpt, caret: 0 });
+        }
         Error::Config(config::Error::Parse(found)) => found,
         Error::Config(config::Error::EditRejected { source, .. }) => match &**source {
             config::Error::Parse(found) => found,

@@ -262,20 +262,20 @@ impl Output {
 
     /// Shows a command that helps next, on standard error.
     pub(crate) fn hint(&mut self, hint: &str) {
+        self.hints(&[hint.to_owned()]);
+    }
+
+    /// Shows commands that help next.
+    pub(crate) fn hints(&mut self, hints: &[String]) {
         if !self.is_json() && !self.is_quiet() {
             self.end_progress();
-            let _ = stderr().message(&self.paint().hints(&[hint.to_owned()]));
+            let _ = stderr().message(&self.paint().hints(hints));
         }
     }
 
-    /// Prints a line about what was done to standard output, unless quiet.
-    pub(crate) fn confirm(&mut self, line: impl Display) -> Result<()> {
-        if self.style.verbosity == Verbosity::Quiet { Ok(()) } else { self.print(line) }
-    }
-
-    /// Like [`confirm`](Self::confirm), for text that is printed as it is.
-    pub(crate) fn confirm_text(&mut self, text: impl Display) -> Result<()> {
-        if self.style.verbosity == Verbosity::Quiet { Ok(()) } else { self.print_text(text) }
+    /// Prints the id of what was made, for the next command of a script: in a pipe or file only.
+    pub(crate) fn print_id(&mut self, id: impl Display) -> Result<()> {
+        if self.stdout.is_terminal() { Ok(()) } else { self.print(id) }
     }
 
     /// Shows a progress line, on a terminal only.

@@ -189,7 +189,9 @@ impl Paint {
             Level::Note => self.faint("note"),
         };
         let mut text = format!("{level}: {}\n", visible(&problem.message));
-        text.extend(problem.location.iter().map(|location| self.location(location)));
+        // Problems of a plan file name their positions themselves.
+        let location = problem.location.iter().filter(|_| problem.code != "invalid-plan-file");
+        text.extend(location.map(|location| self.location(location)));
         text.extend(problem.causes.iter().map(|cause| format!("  {}\n", visible(cause))));
         text + &self.hints(&problem.hint)
     }

@@ -20,6 +20,8 @@ pub struct Position {
     pub line: usize,
     /// Column number.
     pub column: usize,
+    /// Bytes before it.
+    pub offset: usize,
 }
 
 impl Problem {
@@ -50,7 +52,7 @@ impl<'a> LineIndex<'a> {
         let offset = offset.min(self.text.len());
         let line = self.line_starts.partition_point(|start| *start <= offset);
         let before = self.text.get(self.line_starts[line - 1]..offset).unwrap_or_default();
-        Position { line, column: 1 + before.chars().count() }
+        Position { line, column: 1 + before.chars().count(), offset }
     }
 }
 

@@ -17,6 +17,7 @@ use api::{
 use clap::Subcommand;
 
 use super::schema::{Document, Entry, of};
+use crate::display;
 use crate::error::Result;
 use crate::output::{Answer, Output};
 use crate::session::Session;
@@ -143,7 +144,15 @@ fn names(keys: &[Key]) -> String {
 fn describe_origin(origin: &Origin) -> String {
     match origin {
         Origin::Flag | Origin::Default => origin.layer().to_string(),
-        Origin::Variable { .. } | Origin::File { .. } => format!("{} {origin}", origin.layer()),
+        Origin::Variable { .. } | Origin::File { .. } => format!("{} {}", origin.layer(), place(origin)),
+    }
+}
+
+/// The place of an origin: a variable, or `~/.cleveragents/config.toml:1`.
+fn place(origin: &Origin) -> String {
+    match origin {
+        Origin::File { file, line, .. } => format!("{}:{line}", display::path(&file.to_string_lossy())),
+        origin => origin.to_string(),
     }
 }
 

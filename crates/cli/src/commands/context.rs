@@ -81,6 +81,7 @@ pub(super) const SCHEMAS: &[Entry] = &[
     ("context remove", of::<remove::Data<'_>>),
     ("context rename", of::<rename::Data<'_>>),
     ("context export", of::<ExportReport>),
+    ("context export event", of::<export::ArchiveLine>),
     ("context import", of::<ContextInfo>),
     ("context search", of::<search::Data>),
     ("context search event", of::<search::Event<'_>>),

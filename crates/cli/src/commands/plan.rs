@@ -23,6 +23,7 @@ use crate::error::{Exit, Result};
 use crate::escape::visible;
 use crate::output::{Answer, Output};
 use crate::session::Session;
+use crate::style::Paint;
 
 /// Show, resolve, apply and undo changes
 ///
@@ -133,9 +134,14 @@ fn roots(plan: &Plan) -> String {
     display::paths(plan.roots.iter().map(|root| root.show()))
 }
 
-/// Prints the number of changed lines of each file.
-pub(super) fn print_stat(files: &[FileDiff], output: &mut Output) -> Result<()> {
-    diff::print_stat(files, output)
+/// The number of changed lines of each file, and of all.
+pub(super) fn stat_lines(files: &[FileDiff], paint: Paint) -> Vec<String> {
+    diff::stat_lines(files, paint)
+}
+
+/// `checkout: applied 5 files to ~/shop; 2 files remain`.
+pub(super) fn applied_line(applied: &Applied) -> String {
+    apply::summary(applied)
 }
 
 /// Lists the files of an apply or undo, root by root: to standard output for a dry run, else to standard error.

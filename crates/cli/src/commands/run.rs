@@ -36,8 +36,9 @@ use show::Showing;
 /// nothing (`agents plan apply`), and undo it (`agents plan undo`).
 ///
 /// `agents run -- CMD` runs one actor; on a terminal, the actor gets the terminal. `agents run PLAN_FILE`
-/// runs a graph of actors. On a terminal each node has a line; in a pipe, lines of output start with the
-/// name of the node. With `--format json` each line is an event; the last one, `end`, is the envelope.
+/// runs a graph of actors. On a terminal each node has a line; elsewhere, lines of output start with the
+/// name of the node. All of this goes to standard error: in a pipe, standard output is the id of the plan.
+/// With `--format json` each line there is an event; the last one, `end`, is the envelope.
 ///
 /// Ctrl-C ends the actors and keeps finished nodes; a second Ctrl-C kills them. `--resume` continues a
 /// run that was interrupted or failed, without repeating nodes that succeeded.

@@ -18,7 +18,8 @@ use crate::output::{Answer, Envelope, Output};
 /// Print a JSON Schema of output for programs
 ///
 /// Without a name, lists the names: `envelope`, the object that `--format json` prints; a command, for the `data` in its envelope (for `audit export`,
-/// a line); a command and `event`, for the lines before its envelope; and `error`, for the `data` of commands that fail.
+/// a line); a command and `event`, for the lines before its envelope (for
+/// `context export`, of an archive); and `error`, for the `data` of commands that fail.
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Examples:\n  agents schema envelope\n  agents schema plan show\n  agents schema run event"

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::program::{Program, json, text};
+use crate::program::{Program, json, stderr_text, text};
 
 /// A copy of an example in the current folder.
 fn copied(example: &str) -> Program {
@@ -52,7 +52,7 @@ fn a_pipeline_with_a_gate() {
     let program = copied("generate-then-test");
     program.write("prices/prices.csv", "apple,12\n");
     let failed = program.run("run plan.toml --apply").code(1);
-    let said = text(&failed);
+    let said = stderr_text(&failed);
     assert!(said.contains("test | the apple costs 12\n"), "{said}");
     assert!(said.contains("test: failed with exit code 1") && said.contains("announce: skipped"), "{said}");
     assert!(!program.path("prices/prices.sh").exists());

@@ -121,7 +121,7 @@ impl PlanFile {
         };
         if text.len() as u64 > FILE_BYTES_MAX {
             let message = format!("the file is longer than {FILE_BYTES_MAX} bytes");
-            return Err(refuse(vec![Problem::new(Position { line: 1, column: 1 }, message)]));
+            return Err(refuse(vec![Problem::new(Position { line: 1, column: 1, offset: 0 }, message)]));
         }
         let index = LineIndex::new(text);
         let document = toml_edit::Document::parse(text).map_err(|error| {

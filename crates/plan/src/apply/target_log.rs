@@ -17,7 +17,9 @@ use crate::record::TARGET_LOG;
 use crate::{ContentInput, PathKey, Plan, Plans, Result, Selection, Strategy, retry};
 
 /// The reason of a complete target log. Stored: it does not change.
-const REASON: &str = "what an apply changes, written down before it begins";
+const REASON: &str = "targets of an apply, logged before it begins";
+/// The same in logs of earlier versions.
+const EARLIER_REASON: &str = "what an apply changes, written down before it begins";
 /// Entries in one record.
 const ENTRIES_MAX: usize = 1000;
 /// Bytes of contents in one record.
@@ -103,7 +105,9 @@ impl Plans {
     pub(crate) fn target_log_complete(&self, changeset: ChangesetId) -> Result<bool> {
         match self.changeset(changeset) {
             Err(crate::Error::Store(store::Error::NotFound { .. })) => Ok(false),
-            found => Ok(found?.reason.as_deref() == Some(REASON)),
+            found => {
+                Ok(found?.reason.is_some_and(|reason| [REASON, EARLIER_REASON].contains(&reason.as_str())))
+            }
         }
     }
 

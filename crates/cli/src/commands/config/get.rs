@@ -2,7 +2,7 @@
 
 use api::{Key, LayerView, Lookup, Origin, Reveal};
 
-use super::{describe_origin, key, warn_of};
+use super::{describe_origin, key, place, warn_of};
 use crate::error::Result;
 use crate::output::{Answer, Output};
 
@@ -65,7 +65,7 @@ pub(super) fn print_layers(
         let line = format!("{mark} {layer:<11}  {text}");
         let position = match origin {
             Some(origin @ (Origin::Variable { .. } | Origin::File { .. })) => {
-                paint.faint(format!("  # {origin}"))
+                paint.faint(format!("  # {}", place(origin)))
             }
             _ => String::new(),
         };

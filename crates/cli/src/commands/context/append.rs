@@ -1,6 +1,5 @@
 //! `agents context append`.
 
-use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use api::{ContextName, Draft, Revision, Role, SaveSummary};
@@ -57,9 +56,7 @@ pub(super) fn run(
     let saved = append(&args.name, &drafts(args)?, args.if_revision.if_revision)?;
     output.done(appended(&saved));
     warn_of_change(&saved, output);
-    for id in saved.ids.iter().filter(|_| !io::stdout().is_terminal()) {
-        output.print(id)?;
-    }
+    saved.ids.iter().try_for_each(|id| output.print_id(id))?;
     Ok(Answer::of(&saved))
 }
 

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use api::{ContextName, Contexts, ExportFormat};
-use serde_json::Value;
+use schemars::JsonSchema;
+use serde_json::{Map, Value};
 
 use super::plural;
 use crate::args::GlobalArgs;
@@ -23,6 +24,37 @@ pub(super) struct Args {
     /// File to write, or folder for json4 [default: standard output]
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::AnyPath)]
     output: Option<PathBuf>,
+}
+
+/// A line of an archive on standard output. The library writes it as text, because values keep their spelling.
+#[derive(JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[expect(dead_code, reason = "describes the lines; a test compares real ones")]
+pub(super) enum ArchiveLine {
+    /// The first line.
+    #[serde(rename = "cleveragents-context")]
+    Head {
+        version: u64,
+        name: String,
+    },
+    Metadata {
+        value: Map<String, Value>,
+    },
+    State {
+        value: Map<String, Value>,
+    },
+    GlobalContext {
+        value: Map<String, Value>,
+    },
+    Message {
+        value: Map<String, Value>,
+    },
+    /// The last line.
+    End {
+        message_count: u64,
+        /// `sha256:` and the hash of all bytes before this line.
+        checksum: String,
+    },
 }
 
 pub(super) fn run(

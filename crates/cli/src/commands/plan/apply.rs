@@ -56,7 +56,7 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
 }
 
 /// `checkout: applied 5 files to ~/shop; 2 files remain`.
-fn summary(applied: &Applied) -> String {
+pub(super) fn summary(applied: &Applied) -> String {
     let (name, roots) = (plan_name(&applied.plan), roots(&applied.plan));
     let files = plural(applied.files.len(), "file");
     let verb = if applied.dry_run { "would apply" } else { "applied" };

@@ -7,6 +7,7 @@ use crate::display;
 use crate::error::Result;
 use crate::escape::visible;
 use crate::output::{Answer, Output};
+use crate::style::Paint;
 
 /// Length of the longest bar of `--stat`.
 const BAR_MAX: u64 = 40;
@@ -36,7 +37,8 @@ pub(super) fn run(args: &Args, plans: &Plans, output: &mut Output) -> Result<Ans
     let plan = super::open(plans, &args.plan, output)?;
     let difference = plans.diff(&plan, &args.part.selection()?)?;
     if args.stat {
-        print_stat(&difference.files, output)?;
+        let lines = stat_lines(&difference.files, output.paint());
+        lines.iter().try_for_each(|line| output.print(line))?;
     } else if !output.is_json() {
         output.print_patch(&patch(&difference), pager::page)?;
     }
@@ -73,14 +75,16 @@ fn patch(difference: &Difference) -> Vec<u8> {
     text
 }
 
-pub(super) fn print_stat(files: &[FileDiff], output: &mut Output) -> Result<()> {
+/// A line for each file, and the sum.
+pub(super) fn stat_lines(files: &[FileDiff], paint: Paint) -> Vec<String> {
+    let mut shown = Vec::with_capacity(files.len() + 1);
     let width = files.iter().map(|file| name(file).chars().count()).max().unwrap_or(0);
     let most = files.iter().map(|file| file.added + file.removed).max().unwrap_or(0);
     let digits = most.to_string().len();
     let bar = |file: &FileDiff| bar_lengths(file, most).iter().sum::<u64>() as usize;
     let bars = files.iter().map(bar).max().unwrap_or(0);
     for file in files {
-        let (paint, name) = (output.paint(), name(file));
+        let name = name(file);
         let change = if file.binary {
             let bytes = |side: &Option<_>| side.as_ref().map_or(0, bytes_of);
             format!("binary, {} -> {}", display::bytes(bytes(&file.old)), display::bytes(bytes(&file.new)))
@@ -92,12 +96,13 @@ pub(super) fn print_stat(files: &[FileDiff], output: &mut Output) -> Result<()> 
             format!("{lines:>digits$} {}{}{gap}", paint.good(plus), paint.bad(minus))
         };
         let authors = paint.faint(authors(file));
-        output.print(format!(" {name:<width$} | {change}  {authors}").trim_end())?;
+        shown.push(format!(" {name:<width$} | {change}  {authors}").trim_end().to_owned());
     }
     let (added, removed) = files.iter().fold((0, 0), |sum, file| (sum.0 + file.added, sum.1 + file.removed));
     let files = plural(files.len(), "file");
     let (added, removed) = (plural(added as usize, "insertion"), plural(removed as usize, "deletion"));
-    output.print(format!(" {files} changed, {added}(+), {removed}(-)"))
+    shown.push(format!(" {files} changed, {added}(+), {removed}(-)"));
+    shown
 }
 
 /// The numbers of `+` and `-` in the bar of a file, scaled to [`BAR_MAX`].

@@ -1,7 +1,5 @@
 //! The end of a run: prints its nodes, its result, and the next commands.
 
-use std::iter::repeat;
-
 use api::errors::PlanId;
 use api::{Applied, ApplyOptions, PlanSelection, Plans, RunSummary, conflict_line};
 use schemars::JsonSchema;
@@ -12,7 +10,7 @@ use super::live::columns;
 use super::model::Mark;
 use super::phrases::End;
 use super::show::table;
-use crate::commands::plan::{self, print_files, print_stat};
+use crate::commands::plan::{self, print_files, stat_lines};
 use crate::commands::{open, plural};
 use crate::error::{Exit, Result};
 use crate::output::{Answer, Output};
@@ -42,11 +40,11 @@ pub(super) fn report(
     let is_ready = summary.state.as_str() == "ready";
     if output.format() == Format::Rich && !on_terminal {
         for line in table(&summary, columns(), output.paint()) {
-            output.confirm(line)?;
+            output.report(line);
         }
     }
     if on_terminal {
-        print_failures(&summary, output)?;
+        report_failures(&summary, output);
     }
     for node in &summary.nodes {
         for note in &node.notes {
@@ -60,26 +58,22 @@ pub(super) fn report(
         && !output.is_json()
         && !output.is_quiet()
     {
-        print_stat(
-            &plans.diff(&open(plans, summary.plan, output)?, &PlanSelection::default())?.files,
-            output,
-        )?;
+        let difference = plans.diff(&open(plans, summary.plan, output)?, &PlanSelection::default())?;
+        stat_lines(&difference.files, output.paint()).iter().for_each(|line| output.report(line));
     }
     for conflict in &summary.conflicts {
         let hint = format!("agents plan conflicts {}", summary.plan);
         output.warn("conflict", format!("conflict at {}", conflict_line(conflict)), Some(hint));
     }
-    output.confirm(result_line(&summary))?;
+    output.done(result_line(&summary));
     let applied = match apply && is_ready && summary.files_changed > 0 && !summary.cancelled {
         true => Some(applied(summary.plan, plans, output)?),
         false => None,
     };
     if applied.is_none() {
-        let labels = ["  hint: "].into_iter().chain(repeat("        "));
-        for (label, command) in labels.zip(next(&summary)) {
-            output.confirm(format!("{label}{}", output.paint().strong(command)))?;
-        }
+        output.hints(&next(&summary));
     }
+    output.print_id(summary.plan)?;
     let exit = match (&applied, summary.cancelled, summary.state.as_str()) {
         (Some((_, exit)), ..) => *exit,
         (_, true, _) => Exit::Interrupted,
@@ -94,24 +88,24 @@ pub(super) fn report(
 /// Applies a plan whose run has ended.
 pub(super) fn apply(plan: PlanId, plans: &Plans, output: &mut Output) -> Result<Answer> {
     let (applied, exit) = applied(plan, plans, output)?;
+    output.print_id(plan)?;
     Ok(Answer { exit, ..Answer::of(&Data::Applied(&applied)) })
 }
 
-/// Prints the outcome of an actor that had the terminal, unless it succeeded.
-fn print_failures(summary: &RunSummary, output: &mut Output) -> Result<()> {
+/// Reports the outcome of an actor that had the terminal, unless it succeeded.
+fn report_failures(summary: &RunSummary, output: &mut Output) {
     for node in &summary.nodes {
         if let Some(end) = End::of(node).filter(|end| end.outcome != api::NodeOutcome::Succeeded) {
-            output.confirm(format!("{}: {}", output.paint().strong(&node.name), end.words()))?;
+            output.report(format!("{}: {}", output.paint().strong(&node.name), end.words()));
         }
     }
-    Ok(())
 }
 
 fn applied(plan: PlanId, plans: &Plans, output: &mut Output) -> Result<(Applied, Exit)> {
     let plan = open(plans, plan, output)?;
     let applied = plans.apply(&plan, &ApplyOptions::default())?;
     print_files(&applied, output)?;
-    output.confirm(format!("applied {}", plural(applied.files.len(), "file")))?;
+    output.done(plan::applied_line(&applied));
     let exit = plan::end(&applied, output);
     Ok((applied, exit))
 }

@@ -104,7 +104,7 @@ impl<'a> View<'a> {
         self.update_model(&event);
         match self.showing {
             Showing::Live(_) => self.print_above(&event),
-            Showing::Lines => self.print_line(event)?,
+            Showing::Lines => self.report_line(event),
             Showing::Nothing => {}
         }
         Ok(())
@@ -158,26 +158,28 @@ impl<'a> View<'a> {
         }
     }
 
-    fn print_line(&mut self, event: RunEvent) -> Result<()> {
+    /// Reports an event in one line.
+    fn report_line(&mut self, event: RunEvent) {
         let paint = self.paint;
         if let Some(problem) = problem(&event) {
             self.output.warn_inline(problem);
-            return Ok(());
+            return;
         }
         let (node, what) = match event {
             RunEvent::NodeStarted { node, attempt: 1, .. } => (node, ": started".to_owned()),
             RunEvent::NodeStarted { node, attempt, .. } => (node, format!(": started, attempt {attempt}")),
             RunEvent::NodeOutput { node, line } => {
                 let line = without_colors(String::from_utf8_lossy(&line).trim_end());
-                return self.output.confirm_text(format!("{} | {line}", paint.strong(node)));
+                self.output.report(format!("{} | {line}", paint.strong(node)));
+                return;
             }
             RunEvent::NodeEnded { node, outcome, code, signal, seconds, files_changed, reason, .. } => {
                 let end = End { outcome, code, signal, reason: reason.as_deref() };
                 (node, format!(": {}", ended(&end, seconds, files_changed)))
             }
-            _ => return Ok(()),
+            _ => return,
         };
-        self.output.confirm(format!("{}{what}", paint.strong(node)))
+        self.output.report(format!("{}{what}", paint.strong(node)));
     }
 }
 

@@ -13,6 +13,22 @@ fn with_all_layers() -> Program {
 }
 
 #[test]
+fn files_below_the_home_folder_are_short() {
+    let program = with_all_layers();
+    let run = |words: &str| program.check(program.command(words).env("HOME", program.path("")));
+    run("config get x.global --show-origin")
+        .success()
+        .stdout_eq("global ~/agents-home/config.toml:3\ttrue\n");
+    run("config get plan.concurrency --all-layers").success().stdout_eq(str![[r#"
+  flag         -
+  environment  -
+> global       1  # ~/agents-home/config.toml:2
+  default      [..]
+
+"#]]);
+}
+
+#[test]
 fn get_names_the_layer_the_file_and_the_line() {
     let program = with_all_layers();
     let check = |words: &str| program.run(words).success().stderr_eq("");

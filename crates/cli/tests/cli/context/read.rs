@@ -22,6 +22,10 @@ fn show_selects_messages() {
     assert_eq!(shown("context show chat --range ..1"), ["m0"]);
     assert_eq!(shown("context show chat --range 9.."), ["m9"]);
     assert_eq!(shown("context show chat").len(), 10);
+    program.run("context show chat --range 5..2").code(2).stdout_eq("").stderr_eq(str![[r#"
+error: `5..2` is not a range such as 2..5, 2.. or ..5
+
+"#]]);
     program.run("context show chat --last 1 --format json").success().stdout_eq(str![[r#"
 {"event":"context","name":"chat"}
 {"event":"message","number":9,"message":{"id":"[..]","time":"[..]Z","role":"user","content":"m9"}}

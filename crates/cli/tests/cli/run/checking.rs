@@ -64,6 +64,13 @@ error: [PLACE]/plan.toml:1:8: cycle: a -> b -> a
   hint: agents run --dry-run [PLACE]/plan.toml
 
 "#]]);
+    let envelope = json(&program.run("run plan.toml --format json").code(2));
+    let location = &envelope["messages"][0]["location"];
+    assert_eq!(
+        (&location["line"], &location["column"], &location["byte_offset"]),
+        (&1.into(), &8.into(), &7.into())
+    );
+    assert_eq!(location["file"], program.path("plan.toml").display().to_string());
     program.run("run nowhere.toml").code(3).stdout_eq("").stderr_eq(str![[r#"
 error: cannot read plan file `[PLACE]/nowhere.toml`
   No such file or directory (os error 2)

@@ -1,7 +1,7 @@
 //! The environment of actors has none of our secrets.
 
 use super::project;
-use crate::program::text;
+use crate::program::stderr_text;
 
 const SECRET: &str = "hunter2";
 /// Shows the environment and the arguments of every process from the actor up.
@@ -16,12 +16,12 @@ fn actors_do_not_inherit_our_secrets() {
     let mut run = program.command_of(&["run", "--", "sh", "-c", SHOW]);
     run.env("CLEVERAGENTS_STORE_URL", &url).env("CLEVERAGENTS_SERVER_URL", SECRET).env("MINE", "inherited");
     run.envs(secret.map(|name| (name, SECRET)));
-    let shown = text(&program.check(&mut run).success());
+    let shown = stderr_text(&program.check(&mut run).success());
     assert!(shown.contains("sh | MINE=inherited\n"), "the control: others are inherited\n{shown}");
     assert!(shown.contains("sh | has a socket\n"), "{shown}");
     assert!(!shown.contains(SECRET), "{shown}");
 
     let mut run = program.command_of(&["run", "--env", "PGHOST=other", "--", "sh", "-c", "echo $PGHOST"]);
-    let shown = text(&program.check(run.env("PGHOST", SECRET)).success());
+    let shown = stderr_text(&program.check(run.env("PGHOST", SECRET)).success());
     assert!(shown.contains("sh | other\n"), "a node may set them\n{shown}");
 }

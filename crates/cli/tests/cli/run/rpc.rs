@@ -137,9 +137,9 @@ fn a_client_of_a_killed_run_does_nothing_by_itself() {
     program.write("out/here", "");
     let out = program.path("out").display().to_string();
     let mut command = program.command("run plan.toml --allow-write out");
-    command.env("OUT", &out).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command.env("OUT", &out).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("it starts");
-    let mut lines = BufReader::new(child.stdout.take().expect("it is piped"));
+    let mut lines = BufReader::new(child.stderr.take().expect("it is piped"));
     let mut line = String::new();
     while line.trim_end() != "work | ready" {
         line.clear();

@@ -17,7 +17,7 @@ needs = ['coder']
 #[test]
 fn a_plan_is_run_reviewed_applied_and_undone() {
     let program = planned(TWO);
-    program.run("run plan.toml").success().stderr_eq("").stdout_eq(str![[r#"
+    program.run("run plan.toml").success().stdout_eq("01[..]\n").stderr_eq(str![[r#"
 coder: started
 coder | edited
 coder | no end
@@ -64,7 +64,7 @@ coder | no end
 fn a_single_command_runs_in_a_sandbox() {
     let program = project();
     let words = ["run", "--name", "one", "--", "sh", "-c", "echo hello; echo new > b.txt"];
-    program.run_of(&words).success().stderr_eq("").stdout_eq(str![[r#"
+    program.run_of(&words).success().stdout_eq("01[..]\n").stderr_eq(str![[r#"
 sh: started
 sh | hello
 sh: succeeded in [..]s, 1 file
@@ -77,9 +77,9 @@ one ([..]): ready, 1 file, +1 -0
 "#]]);
     assert!(!program.path("b.txt").exists());
     let words = ["run", "-q", "--apply", "--env", "WORD=b", "--", "sh", "-c", "echo $WORD > b.txt"];
-    program.run_of(&words).success().stderr_eq("");
+    program.run_of(&words).success().stdout_eq("01[..]\n").stderr_eq("");
     assert_eq!(program.text("b.txt"), "b\n");
-    program.run("run --apply -- true").success().stderr_eq("").stdout_eq(str![[r#"
+    program.run("run --apply -- true").success().stdout_eq("01[..]\n").stderr_eq(str![[r#"
 true: started
 true: succeeded in [..]s
 [..]: ready, nothing changed
@@ -121,9 +121,9 @@ fn events_are_json_lines_and_the_envelope_is_last() {
 fn an_actor_may_change_only_its_paths() {
     let program = project();
     let run = program.run_of(&["run", "--paths", "docs/**", "--", "sh", "-c", "echo x > a.txt"]).code(1);
-    let said = text(&run);
+    let said = stderr_text(&run);
     assert!(said.contains("sh: refused in ") && said.contains("a.txt"), "{said}");
-    assert_eq!(stderr_text(&run), "");
+    assert_eq!(text(&run).trim_end().len(), 26, "the id of the plan: {}", text(&run));
     program.run("plan apply @latest").code(4);
     assert_eq!(program.text("a.txt"), "one\ntwo\nthree\nfour\nfive\n");
 }
