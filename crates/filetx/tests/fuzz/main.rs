@@ -1,7 +1,6 @@
 //! Fuzz targets over their seeds, and over mutated seeds. `cargo xtask fuzz` searches further.
 #![cfg(all(target_os = "linux", not(feature = "shuttle")))]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![expect(clippy::disallowed_methods, reason = "plays whoever plants files in a transaction folder")]
 
 extern crate cleveragents_filetx as filetx;
 
