@@ -1,5 +1,6 @@
 //! Answers that cannot be written.
 
+#![expect(clippy::disallowed_methods, reason = "prepares folders and files of the test")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs::File;

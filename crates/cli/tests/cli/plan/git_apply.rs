@@ -1,5 +1,6 @@
 //! `agents plan diff`: what it writes to a pipe is exact, byte for byte.
 
+#![expect(clippy::disallowed_methods, reason = "prepares folders and files of the test")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::path::Path;
