@@ -45,6 +45,7 @@ mod error_data;
 mod files;
 mod home;
 mod invocation;
+mod journals;
 pub mod plans;
 mod problem;
 mod rpc;
@@ -68,8 +69,10 @@ pub use contexts::{
 pub use error::{Error, HintFor, errors};
 pub use error_data::ErrorData;
 pub use files::{read_bounded, write_file};
-pub use filetx::ErrorKind as Kind;
+pub use filetx::{Decision, ErrorKind as Kind};
 pub use invocation::{HOME_VARIABLE, Invocation};
+pub use journals::JournalReport;
+pub use plan::{FoundJournal, Trust, system_path};
 pub use plans::{
     Applied, ApplyOptions, Attribution, ChangeEntry, ChangeKind, Changeset, ChangesetDetail, Cleaning,
     Closed, Conflict, Difference, Edit, FileDiff, FileOutcome, FileSide, NewEntry, Opened, Operation, Plan,

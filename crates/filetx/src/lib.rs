@@ -123,8 +123,8 @@ pub use path::{RelPath, ToTxPath, TxPath};
 pub use replace::{ReplaceOptions, Replacement, Sweep, replace_file, replace_in};
 pub use step::Step;
 pub use tree::{
-    Claim, ClaimedChange, ROOTS_MAX, RecoveredTransaction, StorageResolver, TreeOptions, TreeTransaction,
-    Trees, Verdict, Vouch,
+    Claim, ClaimedChange, Decided, Decision, ROOTS_MAX, RecoveredTransaction, StorageResolver, TreeOptions,
+    TreeTransaction, Trees, Verdict, Vouch,
 };
 pub use tx::change::{Fingerprint, Observed, PathState};
 pub use tx::snapshot::Snapshot;

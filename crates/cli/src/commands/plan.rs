@@ -9,6 +9,7 @@ mod history;
 mod list;
 mod pager;
 mod prune;
+mod recover;
 mod resolve;
 mod show;
 mod undo;
@@ -51,6 +52,7 @@ enum Command {
     Create(create::Args),
     Cancel(cancel::Args),
     Prune(prune::Args),
+    Recover(recover::Args),
 }
 
 pub(super) const SCHEMAS: &[Entry] = &[
@@ -65,6 +67,7 @@ pub(super) const SCHEMAS: &[Entry] = &[
     ("plan create", of::<Plan>),
     ("plan cancel", of::<Plan>),
     ("plan prune", of::<Cleaning>),
+    ("plan recover", of::<recover::Data>),
 ];
 
 impl Args {
@@ -82,11 +85,16 @@ impl Args {
             Command::Cancel(_) => "plan cancel",
             Command::History(_) => "plan history",
             Command::Prune(_) => "plan prune",
+            Command::Recover(_) => "plan recover",
         }
     }
 }
 
 pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Result<Answer> {
+    // A journal may be there without a store.
+    if let Command::Recover(args) = &args.command {
+        return recover::run(args, session, output);
+    }
     let plans = match &args.command {
         Command::Create(_) => session.writer().plans()?,
         // An empty list creates no store.
@@ -108,6 +116,7 @@ pub(crate) fn run(args: &Args, session: &Session<'_>, output: &mut Output) -> Re
         Command::Cancel(args) => cancel::run(args, &plans, output),
         Command::History(args) => history::run(args, &plans, output),
         Command::Prune(args) => prune::run(args, &plans, output),
+        Command::Recover(args) => recover::run(args, session, output),
     }
 }
 

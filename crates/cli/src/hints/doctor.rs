@@ -14,8 +14,7 @@ pub(crate) fn remedy(remedy: &Remedy) -> String {
         Remedy::VerifyAudit => "agents audit verify".to_owned(),
         Remedy::FinishApplies => "agents doctor --fix".to_owned(),
         Remedy::DecideJournal(root) => {
-            let root = root.display();
-            format!("mv {root}/.cleveragents/.txn {root}/.cleveragents/txn.untrusted")
+            format!("agents plan recover --root {}", root.display())
         }
         Remedy::CloseChangeset(id) => {
             format!("agents changeset seal {id}\nagents changeset abandon {id}")

@@ -6,6 +6,7 @@ use api::errors::{FileError as E, Obstacle};
 
 pub(super) fn hint(error: &E) -> Option<String> {
     let hint = match error {
+        E::UntrustedJournal { path, .. } => return Some(decide_journal(path)),
         E::OtherUser { path, .. } => {
             let path = path.display();
             return Some(format!(
@@ -15,12 +16,17 @@ pub(super) fn hint(error: &E) -> Option<String> {
         E::CannotReplace { path, obstacle } => return Some(remove_obstacle(path, *obstacle)),
         E::Busy { .. } => "try again when the other process is done",
         E::NetworkFileSystem { .. } => "use a folder on a local disk; set TMPDIR for temporary files",
-        E::UntrustedJournal { .. } => "agents doctor",
         E::CannotVouch { .. } => "try again when the store answers",
         E::UnsupportedVersion { .. } => "use the newer program that wrote it",
         _ => return None,
     };
     Some(hint.to_owned())
+}
+
+/// The command that lists a journal and decides about it.
+fn decide_journal(journal: &Path) -> String {
+    let root = journal.ancestors().nth(3).unwrap_or(journal);
+    format!("agents plan recover --root {}", root.display())
 }
 
 /// A command that lets this user replace a path.

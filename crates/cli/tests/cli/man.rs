@@ -25,7 +25,7 @@ fn all_pages_are_written_and_nothing_hidden() {
         .run("man --out pages/man1")
         .success()
         .stderr_eq(str![[r#"
-wrote 70 pages to pages/man1
+wrote 71 pages to pages/man1
 
 "#]])
         .stdout_eq("");

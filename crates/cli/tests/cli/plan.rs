@@ -8,6 +8,8 @@ mod failing;
 #[cfg(unix)]
 mod git_apply;
 mod modes;
+#[cfg(unix)]
+mod recovering;
 mod refusals;
 mod reviewing;
 mod undoing;

@@ -253,6 +253,7 @@ fn commands_print_what_their_schemas_say() {
     run(&["store", "copy", "--from", "agents-home/state.db", "--to", "copy.db"]);
     run(&["plan", "cancel", "by-hand"]);
     run(&["plan", "prune", "--yes"]);
+    run(&["plan", "recover", "--root", "."]);
     run(&["config", "get", "plan.merge"]);
     let names = text(&program.run("schema").success());
     let untested = names.lines().filter(|name| !seen.contains(*name) && !name.ends_with(" event"));

@@ -8,6 +8,7 @@
 
 pub(crate) mod ancestors;
 mod classify;
+mod decision;
 mod policy;
 mod probe;
 mod publish;
@@ -28,6 +29,7 @@ use crate::tx::{Preserved, Transaction};
 use crate::txn_dir;
 use crate::{Disk, Error, RelPath, Result, Step};
 
+pub use decision::{Decided, Decision};
 use policy::TreeStaging;
 pub use policy::TreeTransaction;
 pub use vouch::{Claim, ClaimedChange, Verdict, Vouch};
@@ -172,6 +174,19 @@ impl Trees {
         Ok(read_record(&root)?.is_some_and(|record| record.id == id)
             || pointer::read(&root)?.is_some_and(|pointer| pointer.id == id)
             || root.stat(&root.in_txn_dir(done_name(id)))?.is_some())
+    }
+
+    /// Carries out the decision of a person about the unfinished transaction `id` in one root, for which
+    /// nobody vouches. Touches no other root. `approve` is asked about the journal under the lock.
+    #[track_caller]
+    pub fn decide(
+        path: &Path,
+        options: &TreeOptions,
+        id: u128,
+        decision: Decision,
+        approve: Vouch<'_>,
+    ) -> Result<Decided> {
+        decision::decide(path, options, id, decision, approve)
     }
 
     /// Begins a transaction over all roots.

@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
+use std::path::PathBuf;
 
 use super::classify::{ObservedChange, Progress, classify};
 use crate::disk::{FileKind, FsSync, OpenMode, RenameMode};
@@ -46,6 +47,73 @@ pub(crate) fn republish(roots: &[Root], record: &Record, syncfs_threshold: usize
     let publishers = publishers(roots, record);
     let progresses = publishers.iter().map(PathPublisher::progress).collect::<Result<Vec<_>>>()?;
     publish_all(roots, record, &publishers, &progresses, syncfs_threshold)
+}
+
+/// Publishes the rest of a record in its main root alone.
+pub(crate) fn republish_root(
+    root: &Root,
+    record: &Record,
+    index: usize,
+    syncfs_threshold: usize,
+) -> Result<Vec<Preserved>> {
+    let roots = vec![root.clone(); record.roots.len().max(1)];
+    let publishers = publishers_of(&roots, record, index);
+    let progresses = publishers.iter().map(PathPublisher::progress).collect::<Result<Vec<_>>>()?;
+    publish_all(&roots, record, &publishers, &progresses, syncfs_threshold)
+}
+
+/// The paths of a record in its main root: published, pending, and changed by others.
+pub(crate) fn progress_of_root(
+    root: &Root,
+    record: &Record,
+    index: usize,
+) -> Result<(Vec<PathBuf>, Vec<PathBuf>, Vec<Preserved>)> {
+    let roots = vec![root.clone(); record.roots.len().max(1)];
+    let (mut published, mut pending, mut others) = (Vec::new(), Vec::new(), Vec::new());
+    for publisher in publishers_of(&roots, record, index) {
+        let path = root.full_path(&publisher.change.path);
+        match publisher.observed_progress()? {
+            Progress::Published => published.push(path),
+            Progress::Pending => pending.push(path),
+            _ => others.push(Preserved { path, preserved_at: None }),
+        }
+    }
+    Ok((published, pending, others))
+}
+
+/// Result of a roll-back.
+pub(crate) struct RolledBack {
+    /// Paths that have the state before.
+    pub restored: Vec<PathBuf>,
+    /// Paths that another program changed since.
+    pub kept: Vec<PathBuf>,
+}
+
+/// Restores the states before a record in its main root, durably. Fails before the first change if
+/// content is missing.
+pub(crate) fn roll_back_root(root: &Root, record: &Record, index: usize) -> Result<RolledBack> {
+    let roots = vec![root.clone(); record.roots.len().max(1)];
+    let publishers = publishers_of(&roots, record, index);
+    publishers.iter().try_for_each(PathPublisher::check_restorable)?;
+    let mut rolled_back = RolledBack { restored: Vec::new(), kept: Vec::new() };
+    // The reverse order of publishing: files, then folders from below, then removed paths from
+    // the top.
+    for publisher in publishers.iter().rev() {
+        let is_restored = publisher.restore()?;
+        let list = if is_restored { &mut rolled_back.restored } else { &mut rolled_back.kept };
+        list.push(root.full_path(&publisher.change.path));
+        if is_restored && publisher.is_mode_only() {
+            publisher.sync_mode()?;
+        }
+    }
+    sync_parents(&roots, parents(record), &BTreeMap::new())?;
+    Ok(rolled_back)
+}
+
+fn publishers_of<'a>(roots: &'a [Root], record: &'a Record, index: usize) -> Vec<PathPublisher<'a>> {
+    let mut publishers = publishers(roots, record);
+    publishers.retain(|publisher| publisher.change.root == index);
+    publishers
 }
 
 /// Finds content that an earlier process preserved for a record and could not report.
@@ -151,7 +219,7 @@ fn publishers<'a>(roots: &'a [Root], record: &'a Record) -> Vec<PathPublisher<'a
 }
 
 impl PathPublisher<'_> {
-    fn progress(&self) -> Result<Progress> {
+    fn observed_progress(&self) -> Result<Progress> {
         if Step::Classify.is_skipped() {
             return Ok(Progress::Pending);
         }
@@ -170,9 +238,14 @@ impl PathPublisher<'_> {
         };
         let is_staged = staged_id.is_some() && target_id == staged_id;
         let found = ObservedChange { target: root.observe(path)?, is_staged, displaced };
-        let progress = classify(self.change, &found);
+        Ok(classify(self.change, &found))
+    }
+
+    /// The progress of the change, if it can go on.
+    fn progress(&self) -> Result<Progress> {
+        let (root, progress) = (self.root, self.observed_progress()?);
         if let (Some(staged), Progress::Pending) = (&self.staged, progress) {
-            if staged_id.is_none() {
+            if root.stat(staged)?.is_none() {
                 let path = root.full_path(staged);
                 return Err(Error::RootUnavailable { path, reason: "its staged content was removed" });
             }
@@ -183,6 +256,99 @@ impl PathPublisher<'_> {
             }
         }
         Ok(progress)
+    }
+
+    /// Fails if the state before cannot be restored: publishing displaced content that is gone.
+    fn check_restorable(&self) -> Result<()> {
+        let has_content = matches!(self.change.before, Observed::File { .. }) && !self.is_mode_only();
+        if !has_content
+            || self.root.observe(&self.change.path)? == self.change.before
+            || self.root.observe(&self.displaced)? == self.change.before
+            || !self.is_ours(&self.root.observe(&self.change.path)?)?
+        {
+            return Ok(());
+        }
+        let path = self.root.full_path(&self.change.path);
+        Err(Error::RootUnavailable { path, reason: "its earlier content was removed" })
+    }
+
+    /// Returns true if the path is free, or holds what this change put there.
+    fn is_ours(&self, found: &Observed) -> Result<bool> {
+        let id_of = |path: &RelPath| self.root.stat(path).map(|stat| stat.map(|stat| stat.id));
+        let is_staged = || -> Result<bool> {
+            let staged = self.staged.as_ref().map(id_of).transpose()?.flatten();
+            Ok(staged.is_some() && id_of(&self.change.path)? == staged && self.is_intact(found))
+        };
+        Ok(*found == Observed::Absent || self.change.after.matches(found) || is_staged()?)
+    }
+
+    /// Restores the state before. Returns `false` and changes nothing if another program changed
+    /// the path.
+    fn restore(&self) -> Result<bool> {
+        let (root, path, before) = (self.root, &self.change.path, &self.change.before);
+        let found = root.observe(path)?;
+        if found == *before {
+            return Ok(true);
+        }
+        if let (true, Observed::File { mode, .. }) = (self.is_mode_only(), before) {
+            let is_changed = matches!((&found, &self.change.after),
+                (Observed::File { mode: now, .. }, TargetState::File { mode, .. }) if now == mode);
+            return if is_changed { self.set_mode(*mode) } else { Ok(false) };
+        }
+        if !self.is_ours(&found)? {
+            return Ok(false);
+        }
+        match (&found, before) {
+            (Observed::Folder { .. }, Observed::Folder { mode }) => {
+                return self.with_step(root.storage.set_mode(path, *mode)).map(|()| true);
+            }
+            (Observed::Folder { .. }, _) if !self.remove_folder()? => return Ok(false),
+            // Publishing displaced it: the two change places again.
+            (Observed::File { .. } | Observed::Symlink { .. }, Observed::File { .. }) => {
+                return self.exchange_back();
+            }
+            (Observed::File { .. } | Observed::Symlink { .. }, _) => {
+                let mut name = self.displaced.name().expect("it has a name").to_owned();
+                name.push(".undone");
+                let removed = root.in_txn_dir(STAGE).join(name);
+                root.rename(Step::Publish, path, &removed, RenameMode::Replace)?;
+                if !self.change.after.matches(&root.observe(&removed)?) {
+                    self.with_step(root.storage.rename(&removed, path, RenameMode::NoReplace))?;
+                    return Ok(false);
+                }
+            }
+            _ => {}
+        }
+        // The path is free.
+        match before {
+            Observed::Folder { mode } => match root.storage.make_folder(path, *mode) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+                result => self.with_step(result).map(|()| true),
+            },
+            Observed::Symlink { target } => match root.storage.make_symlink(target, path) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+                result => self.with_step(result).map(|()| true),
+            },
+            Observed::File { .. } => {
+                match root.storage.rename(&self.displaced, path, RenameMode::NoReplace) {
+                    Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+                    result => self.with_step(result).map(|()| true),
+                }
+            }
+            _ => Ok(true),
+        }
+    }
+
+    /// Exchanges our content with the displaced one. If a person saved the path in between, that
+    /// content goes back.
+    fn exchange_back(&self) -> Result<bool> {
+        let (root, path) = (self.root, &self.change.path);
+        self.with_step(root.storage.rename(&self.displaced, path, RenameMode::Exchange))?;
+        if self.change.after.matches(&root.observe(&self.displaced)?) {
+            return Ok(true);
+        }
+        self.with_step(root.storage.rename(&self.displaced, path, RenameMode::Exchange))?;
+        Ok(false)
     }
 
     /// Returns true if the staged file has the content that the journal names: whoever writes to

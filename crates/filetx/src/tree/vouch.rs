@@ -62,7 +62,7 @@ pub struct ClaimedChange<'a> {
 }
 
 impl<'a> Claim<'a> {
-    fn of_record(root: &'a Root, record: &'a Record) -> Self {
+    pub(super) fn of_record(root: &'a Root, record: &'a Record) -> Self {
         let main = changed_roots(record).first().and_then(|index| record.roots.get(*index));
         let main = main.map_or(root.path.as_path(), PathBuf::as_path);
         Self { root: &root.path, id: record.id, main, record: Some(record) }
@@ -91,7 +91,7 @@ impl<'a> Claim<'a> {
     }
 
     /// Fails unless the caller vouches for the transaction.
-    fn check(&self, file: PathBuf, vouch: Vouch<'_>) -> Result<()> {
+    pub(super) fn check(&self, file: PathBuf, vouch: Vouch<'_>) -> Result<()> {
         match vouch(self) {
             Verdict::Trusted => Ok(()),
             Verdict::Untrusted { reason } => Err(Error::UntrustedJournal { path: file, reason }),

@@ -4,6 +4,7 @@
 
 extern crate cleveragents_filetx as filetx;
 
+mod decisions;
 mod escapes;
 mod folders;
 mod locks;

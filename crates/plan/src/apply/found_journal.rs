@@ -3,10 +3,10 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-use filetx::{Claim, Verdict, Vouch};
+use filetx::{Claim, ClaimedChange, Decided, Decision, Verdict, Vouch};
 
 use crate::apply::drift::file_error;
-use crate::roots::path_bytes;
+use crate::roots::{checked_path, path_bytes};
 use crate::{Host, Plans, Result};
 
 /// An unfinished transaction that files in a root name. Anyone may have written them.
@@ -22,6 +22,8 @@ pub struct FoundJournal {
     pub main: PathBuf,
     /// The paths that it would change, in all of its roots; empty for a pointer.
     pub paths: Vec<PathBuf>,
+    /// The changes, in words.
+    pub changes: Vec<String>,
     /// The answer of the store.
     pub trust: Trust,
 }
@@ -62,6 +64,24 @@ impl FoundJournal {
         }
     }
 
+    /// Carries out the decision of a person, in this root alone. Refuses protected folders, unless the
+    /// journal is only set aside.
+    #[track_caller]
+    pub fn decide(&self, host: &Host, decision: Decision) -> Result<Decided> {
+        let approve = |claim: &Claim<'_>| {
+            let is_here = |change: &&ClaimedChange<'_>| change.root == claim.main;
+            let objection = claim.changes().unwrap_or_default().iter().filter(is_here).find_map(|change| {
+                let path = path_bytes(change.path.as_path()).and_then(|path| checked_path(&path));
+                path.err().map(|error| error.to_string())
+            });
+            match objection.filter(|_| decision != Decision::SetAside) {
+                Some(reason) => Verdict::Untrusted { reason },
+                None => Verdict::Trusted,
+            }
+        };
+        host.decide(&self.root, self.transaction, decision, &approve).map_err(file_error)
+    }
+
     fn of(claim: &Claim<'_>, verdict: &Verdict) -> Self {
         let changes = claim.changes().unwrap_or_default();
         let trust = match verdict {
@@ -76,10 +96,16 @@ impl FoundJournal {
             transaction: claim.id,
             owner: claim.owner().map(|owner| String::from_utf8_lossy(owner).into_owned()),
             main: claim.main.to_owned(),
+            changes: changes.iter().map(described).collect(),
             paths: changes.iter().map(|change| change.root.join(change.path.as_path())).collect(),
             trust,
         }
     }
+}
+
+fn described(change: &ClaimedChange<'_>) -> String {
+    let path = change.root.join(change.path.as_path());
+    format!("{}: {} becomes {}", path.display(), change.before, change.after)
 }
 
 impl Plans {

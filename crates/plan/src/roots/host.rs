@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use filetx::{Claim, Disk, RelPath, Snapshot, Storage, StorageResolver, TreeOptions, Trees, Vouch, Wait};
+use filetx::{
+    Claim, Decided, Decision, Disk, RelPath, Snapshot, Storage, StorageResolver, TreeOptions, Trees, Vouch,
+    Wait,
+};
 use store::PathBytes;
 
 use crate::roots::{system_path, txn_dir};
@@ -75,6 +78,18 @@ impl Host {
             None => Snapshot::of_tree(&path, &self.options.txn_dir, &self.options.wait, vouch),
             Some(finder) => Snapshot::of_tree_on_storage(&path, &self.options.txn_dir, finder, vouch),
         }
+    }
+
+    /// Carries out the decision of a person about a transaction in one root.
+    #[track_caller]
+    pub(crate) fn decide(
+        &self,
+        root: &Path,
+        id: u128,
+        decision: Decision,
+        approve: Vouch<'_>,
+    ) -> filetx::Result<Decided> {
+        Trees::decide(root, &self.options, id, decision, approve)
     }
 
     /// The mode of new folders.

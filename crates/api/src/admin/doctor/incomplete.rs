@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use filetx::{Claim, Verdict, Vouch};
+use filetx::Vouch;
 use plan::{FoundJournal, Host, Trust};
 
 use super::{Check, Remedy};
@@ -14,11 +14,6 @@ use crate::{Error, HintFor};
 const INCOMPLETE: [&str; 2] = ["journal", "pointer"];
 /// Paths that are named in one message.
 const PATHS_MAX: usize = 20;
-
-/// Vouches for nothing: there is no store.
-pub(super) fn no_store(_: &Claim<'_>) -> Verdict {
-    Verdict::Untrusted { reason: "there is no store that knows it".to_owned() }
-}
 
 /// Lists the journals in these folders. Does not wait for an apply in progress, and changes nothing.
 pub(super) fn check(

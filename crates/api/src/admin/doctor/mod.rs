@@ -127,7 +127,7 @@ impl Agents {
                 checks.extend(incomplete::check(
                     &self.project_root(),
                     &host(self),
-                    &incomplete::no_store,
+                    &crate::journals::no_store,
                     self.hint(),
                 ));
             }
