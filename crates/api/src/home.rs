@@ -48,16 +48,18 @@ fn keeps_modes(home: &Path) -> bool {
 }
 
 #[cfg(all(test, unix))]
+#[expect(clippy::disallowed_methods, reason = "plays a person who changes a home folder")]
 mod tests {
     use std::os::unix::fs::{PermissionsExt, chown};
 
     use super::*;
 
     fn check(mode: u32) -> Result<(), Error> {
-        let home = tempfile::tempdir().unwrap();
-        std::fs::set_permissions(home.path(), std::fs::Permissions::from_mode(mode)).unwrap();
+        let home = tempfile::tempdir().expect("a plain folder");
+        std::fs::set_permissions(home.path(), std::fs::Permissions::from_mode(mode)).expect("a plain folder");
         let checked = check_private(home.path());
-        assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0, "the probe is removed");
+        let left = std::fs::read_dir(home.path()).expect("a plain folder").count();
+        assert_eq!(left, 0, "the probe is removed");
         checked
     }
 

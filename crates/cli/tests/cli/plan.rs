@@ -7,6 +7,7 @@ mod control_characters;
 mod failing;
 #[cfg(unix)]
 mod git_apply;
+#[cfg(unix)]
 mod modes;
 #[cfg(unix)]
 mod recovering;

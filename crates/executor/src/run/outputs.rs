@@ -271,5 +271,5 @@ impl Recorder<'_> {
 
 /// The mode to record for a file with the same content, with the other bits that it had.
 fn recorded_mode(before: u32, after: u32) -> u32 {
-    before & !PERMISSIONS | after & PERMISSIONS
+    (before & !PERMISSIONS) | (after & PERMISSIONS)
 }

@@ -9,7 +9,7 @@ use super::{changed, project, start};
 use crate::program::{Program, json, text};
 
 fn mode(program: &Program, path: &str) -> u32 {
-    metadata(program.path(path)).unwrap().permissions().mode() & 0o7777
+    metadata(program.path(path)).expect("it exists").permissions().mode() & 0o7777
 }
 
 #[test]
