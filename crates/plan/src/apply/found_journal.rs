@@ -83,7 +83,15 @@ impl FoundJournal {
     }
 
     fn of(claim: &Claim<'_>, verdict: &Verdict) -> Self {
+        // A journal in a folder that was moved or copied names the old one, and is decided here.
+        let place = |change: &ClaimedChange<'_>| {
+            let root = if change.root == claim.main { claim.root } else { change.root };
+            root.join(change.path.as_path())
+        };
         let changes = claim.changes().unwrap_or_default();
+        let described = |change: &ClaimedChange<'_>| {
+            format!("{}: {} becomes {}", place(change).display(), change.before, change.after)
+        };
         let trust = match verdict {
             Verdict::Trusted => Trust::Ours,
             Verdict::Untrusted { reason } => Trust::Unknown { reason: reason.clone() },
@@ -97,15 +105,10 @@ impl FoundJournal {
             owner: claim.owner().map(|owner| String::from_utf8_lossy(owner).into_owned()),
             main: claim.main.to_owned(),
             changes: changes.iter().map(described).collect(),
-            paths: changes.iter().map(|change| change.root.join(change.path.as_path())).collect(),
+            paths: changes.iter().map(place).collect(),
             trust,
         }
     }
-}
-
-fn described(change: &ClaimedChange<'_>) -> String {
-    let path = change.root.join(change.path.as_path());
-    format!("{}: {} becomes {}", path.display(), change.before, change.after)
 }
 
 impl Plans {

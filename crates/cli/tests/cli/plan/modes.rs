@@ -1,4 +1,5 @@
 //! Permission bits, files that hold their content already, and a home folder that is not private.
+#![expect(clippy::disallowed_methods, reason = "plays a person who changes modes")]
 
 use std::fs::{Permissions, metadata, set_permissions};
 use std::os::unix::fs::PermissionsExt;
