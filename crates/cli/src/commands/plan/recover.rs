@@ -18,7 +18,7 @@ use crate::session::Session;
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Name, id, beginning of an id, or @latest: finish its interrupted apply, or decide about its folders
+    /// Name, id, prefix of an id, or @latest: finish its interrupted apply, or decide about its folders
     #[arg(required_unless_present = "root", conflicts_with = "root")]
     plan: Option<PlanSelector>,
     /// The folder with the journal
