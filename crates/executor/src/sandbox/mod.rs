@@ -53,6 +53,7 @@ pub use error::{FileError, FileResult};
 pub use git::git_reader;
 #[cfg(target_os = "linux")]
 pub(crate) use manifest::PERMISSIONS;
+#[cfg(target_os = "linux")]
 pub use manifest::{CHANGES_MAX, FileState, Manifest, TreeChange, TreeChangeKind, TreeChanges};
 #[cfg(target_os = "linux")]
 pub use private_files::{
