@@ -5,7 +5,8 @@ use cleveragents::{Agents, Invocation};
 #[test]
 fn the_page_lists_every_key_as_registered() {
     let page = include_str!("../../../docs/configuration.md");
-    let invocation = Invocation { home: Some(std::env::temp_dir()), ..Invocation::default() };
+    let home = tempfile::tempdir().unwrap();
+    let invocation = Invocation { home: Some(home.path().to_owned()), ..Invocation::default() };
     let agents = Agents::open(&invocation).unwrap();
     let row = |key: &String| {
         let key = agents.config_snapshot().explain(&key.parse().unwrap()).unwrap();

@@ -125,7 +125,7 @@ impl SmallDisk {
         let disk = Self { point: folder.join("small") };
         fs::create_dir(&disk.point).map_err(|error| error.to_string())?;
         run(Command::new("mount")
-            .args(["-t", "tmpfs", "-o", &format!("size={bytes}"), "tmpfs"])
+            .args(["-t", "tmpfs", "-o", &format!("size={bytes},mode=0755"), "tmpfs"])
             .arg(&disk.point))?;
         Ok(disk)
     }

@@ -163,7 +163,7 @@ fn doctor_fix_finishes_an_interrupted_apply() {
 }
 
 #[test]
-fn doctor_fix_finishes_an_interrupted_apply_of_a_lost_store() {
+fn doctor_leaves_the_apply_of_a_lost_store_to_a_person() {
     use testkit::report;
     use testkit::strace::{self, Call, Inject};
     if let Some(reason) = strace::unusable() {
@@ -181,12 +181,16 @@ fn doctor_fix_finishes_an_interrupted_apply_of_a_lost_store() {
         if other_plan {
             program.run("plan create --name other").success();
         }
-        let warned = text(&program.run("doctor").success());
-        assert!(warned.contains("warning  applies   an apply was cut off in `"), "{warned}");
-        let fixed = text(&program.run("doctor --fix --verbose").success());
-        assert!(fixed.contains("was interrupted; it is finished now (plan "), "{fixed}");
+        let before = program.text("a.txt");
+        for words in ["doctor", "doctor --fix"] {
+            let found = text(&program.run(words).code(1));
+            assert!(found.contains("problem  applies   `") && found.contains("a.txt"), "{found}");
+            assert!(found.contains("hint: agents plan recover --root "), "{found}");
+            assert_eq!(program.text("a.txt"), before);
+        }
+        program.run("plan recover --root . --finish --yes").success();
         assert_eq!(program.text("a.txt"), "new\n");
-        let after = text(&program.run("doctor").success());
-        assert!(!after.contains("cut off in"), "{after}");
+        let after = text(&program.run("doctor --verbose").success());
+        assert!(after.contains("none was cut off"), "{after}");
     }
 }
