@@ -15,8 +15,8 @@ const LOCK_TIMEOUT_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 /// Limit of `plan.concurrency`.
 const CONCURRENCY_MAX: i64 = 256;
 
-/// Limit of `sandbox.max-file-size`: more than any file system can hold.
-const FILE_BYTES_MAX: u64 = 1 << 60;
+/// Limit of `sandbox.max-file-size`: more than most disks hold.
+const FILE_BYTES_MAX: u64 = 1 << 50;
 
 /// Keys of version 0.1 that have another name now. Files may use both names.
 const RENAMED: &[(&str, &str)] = &[("sandbox.writable", "sandbox.allow-write")];
