@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 
 use filetx::{Error, ErrorKind, FailureOutcome, Result};
-use rustix::fs::{IFlags, ioctl_setflags};
+use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
 use rustix::process::geteuid;
 
 use super::place::{Place, Policy, Tx, names};
@@ -108,23 +108,33 @@ fn the_mode_of_a_file_of_another_user_is_refused_before_the_commit() {
 }
 
 /// Sets an attribute of a file or folder until dropped.
-struct Flagged(fs::File);
+struct Flagged {
+    file: fs::File,
+    before: IFlags,
+}
 
 impl Flagged {
     /// Returns `None` and reports a skip if the attribute cannot be set.
     fn set(place: &Place, path: &str, flag: IFlags) -> Option<Self> {
         let file = fs::File::open(place.root(path)).unwrap();
-        if let Err(error) = ioctl_setflags(&file, flag) {
-            testkit::report::skipped("obstacles::attributes", &format!("cannot set {flag:?}: {error}"));
-            return None;
+        // Other attributes stay: ext4 does not let a file lose its extents.
+        let set = ioctl_getflags(&file).and_then(|before| {
+            ioctl_setflags(&file, before | flag)?;
+            Ok(before)
+        });
+        match set {
+            Ok(before) => Some(Self { file, before }),
+            Err(error) => {
+                testkit::report::skipped("obstacles::attributes", &format!("cannot set {flag:?}: {error}"));
+                None
+            }
         }
-        Some(Self(file))
     }
 }
 
 impl Drop for Flagged {
     fn drop(&mut self) {
-        ioctl_setflags(&self.0, IFlags::empty()).unwrap();
+        ioctl_setflags(&self.file, self.before).unwrap();
     }
 }
 
