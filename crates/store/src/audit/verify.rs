@@ -4,6 +4,8 @@
 //! Others may write at the same time: the rows of a plan and the head of its chain are read in one
 //! transaction.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -73,12 +75,17 @@ pub struct AuditReport {
 /// only as parts of the chain.
 pub fn verify(store: &dyn Store, checkpoint: &[Head]) -> Result<AuditReport> {
     let mut heads = crate::checkpoint(store)?;
-    let plans: Vec<PlanId> = heads.iter().map(|head| head.plan).collect();
-    let gone = checkpoint.iter().filter(|seen| plans.binary_search(&seen.plan).is_err());
-    heads.extend(gone.map(|seen| Head { plan: seen.plan, sequence: 0, hash: GENESIS }));
+    let mut checkpoint_heads: BTreeMap<PlanId, Vec<Head>> = BTreeMap::new();
+    for seen in checkpoint {
+        checkpoint_heads.entry(seen.plan).or_default().push(*seen);
+    }
+    let plans: BTreeSet<PlanId> = heads.iter().map(|head| head.plan).collect();
+    let gone = checkpoint_heads.keys().filter(|plan| !plans.contains(plan));
+    heads.extend(gone.map(|plan| Head { plan: *plan, sequence: 0, hash: GENESIS }));
     let mut report = AuditReport::default();
     for head in heads {
-        let (first, records) = verify_chain(store, head, checkpoint, Entries::Read)?;
+        let seen = checkpoint_heads.get(&head.plan).map_or(&[][..], Vec::as_slice);
+        let (first, records) = verify_chain(store, head, seen, Entries::Read)?;
         report.chains += 1;
         report.records += records;
         report.findings.extend(first);
@@ -110,18 +117,17 @@ enum Entries {
     Skip,
 }
 
-/// Verifies one chain and the rows of its plan. Returns the first fault and the number of records.
+/// Verifies one chain, which must contain the heads `seen`, and the rows of its plan. Returns the first fault and the number of records.
 fn verify_chain(
     store: &dyn Store,
     head: Head,
-    checkpoint: &[Head],
+    seen: &[Head],
     entries: Entries,
 ) -> Result<(Option<Finding>, u64)> {
-    let seen: Vec<Head> = checkpoint.iter().filter(|seen| seen.plan == head.plan).copied().collect();
     // Rows before records: a record that is appended later is not compared with the rows.
     let snapshot = snapshot(store, head.plan)?;
     let head = snapshot.as_ref().map_or(head, |snapshot| snapshot.head);
-    let mut chain = Chain { expected: [vec![head], seen].concat(), last: (0, GENESIS) };
+    let mut chain = Chain { expected: [&[head], seen].concat(), last: (0, GENESIS) };
     let (mut fault, replay) = chain.read(store)?;
     let records = chain.last.0 + u64::from(fault.is_some());
     if fault.is_none() {

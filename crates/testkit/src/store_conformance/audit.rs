@@ -59,6 +59,8 @@ fn verifies(store: &Arc<dyn Store>) {
     assert_eq!(found(&[other]), [(plans[0].id, 2, Fault::NotAsCheckpointed)]);
     let gone = Head { plan: PlanId::new(), ..heads[0] };
     assert_eq!(found(&[gone]), [(gone.plan, 1, Fault::Missing)]);
+    // Two checkpoints name it.
+    assert_eq!(found(&[gone, gone]), [(gone.plan, 1, Fault::Missing)]);
 }
 
 fn verifies_during_writes(store: &Arc<dyn Store>) {
