@@ -72,7 +72,7 @@ pub use files::{read_bounded, write_file};
 pub use filetx::{Decision, ErrorKind as Kind};
 pub use invocation::{HOME_VARIABLE, Invocation};
 pub use journals::JournalReport;
-pub use plan::{FoundJournal, Trust, system_path};
+pub use plan::{FoundJournal, TXN_DIR, Trust, system_path};
 pub use plans::{
     Applied, ApplyOptions, Attribution, ChangeEntry, ChangeKind, Changeset, ChangesetDetail, Cleaning,
     Closed, Conflict, Difference, Edit, FileDiff, FileOutcome, FileSide, NewEntry, Opened, Operation, Plan,

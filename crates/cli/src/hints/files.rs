@@ -7,6 +7,10 @@ use api::errors::{FileError as E, Obstacle};
 pub(super) fn hint(error: &E) -> Option<String> {
     let hint = match error {
         E::UntrustedJournal { path, .. } => return Some(decide_journal(path)),
+        // A context has a journal too, which is not decided about.
+        E::CorruptJournal { path, .. } if path.parent()?.ends_with(api::TXN_DIR) => {
+            return Some(decide_journal(path));
+        }
         E::OtherUser { path, .. } => {
             let path = path.display();
             return Some(format!(

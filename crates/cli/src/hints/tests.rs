@@ -158,6 +158,8 @@ fn file_transactions() {
     check(F::NotEmpty { path: path() }, Kind::Conflict, "not-empty");
     check_hinted(F::NetworkFileSystem { path: path(), kind: "nfs" }, Kind::Error, "network-file-system");
     check(F::CorruptJournal { path: path(), reason: "" }, Kind::Error, "corrupt-journal");
+    let journal = PathBuf::from("app/.cleveragents/.txn/journal");
+    check_hinted(F::CorruptJournal { path: journal, reason: "" }, Kind::Error, "corrupt-journal");
     check_hinted(
         F::UnsupportedVersion { path: path(), found: 2, known: 1 },
         Kind::Error,

@@ -43,11 +43,12 @@ pub struct Decided {
 }
 
 /// Carries out a decision about the transaction `id` in one root. No other root is touched. `approve` is
-/// asked about the journal under the lock.
+/// asked about the journal under the lock. Without an id, the journal or pointer is unreadable and can
+/// only be set aside.
 pub(super) fn decide(
     path: &Path,
     options: &TreeOptions,
-    id: u128,
+    id: Option<u128>,
     decision: Decision,
     approve: Vouch<'_>,
 ) -> Result<Decided> {
@@ -55,6 +56,7 @@ pub(super) fn decide(
     let source = RootSource::Disk;
     let root = source.existing_root(&path, options)?;
     let _guards = source.lock(std::slice::from_ref(&root), options)?;
+    let Some(id) = id else { return set_unreadable_aside(&root, decision) };
     let Some(record) = read_record(&root)? else { return decide_pointer(&root, id, decision) };
     if record.id != id {
         return Err(replaced(&root, JOURNAL));
@@ -77,7 +79,7 @@ pub(super) fn decide(
         }
         Decision::SetAside => {
             let (published, pending, preserved) = publish::progress_of_root(&root, &record, index)?;
-            let set_aside = Some(set_aside(&root, id, JOURNAL)?);
+            let set_aside = Some(set_aside(&root, &folder_name(id), JOURNAL)?);
             Decided { published, pending, preserved, set_aside, ..Decided::default() }
         }
     };
@@ -92,8 +94,32 @@ fn decide_pointer(root: &Root, id: u128, decision: Decision) -> Result<Decided> 
         let reason = "its journal is in this folder; it can only be set aside in others";
         return Err(Error::RootUnavailable { path: pointer.main, reason });
     }
-    let set_aside = Some(set_aside(root, id, pointer::POINTER)?);
+    let set_aside = Some(set_aside(root, &folder_name(id), pointer::POINTER)?);
     Ok(Decided { set_aside, other_roots: vec![pointer.main], ..Decided::default() })
+}
+
+/// Sets aside a journal or pointer that cannot be read, which says nothing about the files.
+fn set_unreadable_aside(root: &Root, decision: Decision) -> Result<Decided> {
+    let (name, error) = match (read_record(root).err(), pointer::read(root).err()) {
+        (Some(error), _) => (JOURNAL, error),
+        (None, Some(error)) => (pointer::POINTER, error),
+        (None, None) => return Err(replaced(root, JOURNAL)),
+    };
+    if decision != Decision::SetAside || !matches!(error, Error::CorruptJournal { .. }) {
+        return Err(error);
+    }
+    for number in 1.. {
+        let folder = format!("unreadable-{number}");
+        if root.stat(&root.in_txn_dir(KEPT).join(&folder))?.is_none() {
+            return Ok(Decided { set_aside: Some(set_aside(root, &folder, name)?), ..Decided::default() });
+        }
+    }
+    unreachable!("some number is free")
+}
+
+/// The folder for the contents of a transaction.
+fn folder_name(id: u128) -> String {
+    format!("{id:032x}")
 }
 
 fn replaced(root: &Root, name: &str) -> Error {
@@ -113,8 +139,8 @@ fn forget(root: &Root, record: &Record) -> Result<()> {
 
 /// Moves the staged and displaced content, and then the journal or pointer, to a folder for people.
 /// The content first: the next open removes what is staged without a journal.
-fn set_aside(root: &Root, id: u128, name: &str) -> Result<PathBuf> {
-    let folder = root.in_txn_dir(KEPT).join(format!("{id:032x}"));
+fn set_aside(root: &Root, folder: &str, name: &str) -> Result<PathBuf> {
+    let folder = root.in_txn_dir(KEPT).join(folder);
     root.make_folders(Step::Preserve, &folder, OUR_FOLDER_MODE)?;
     let stage = root.in_txn_dir(STAGE);
     if root.stat(&stage)?.is_some_and(|stat| stat.kind == FileKind::Folder) {

@@ -178,11 +178,12 @@ impl Trees {
 
     /// Carries out the decision of a person about the unfinished transaction `id` in one root, for which
     /// nobody vouches. Touches no other root. `approve` is asked about the journal under the lock.
+    /// Without an id, sets aside a journal or pointer that cannot be read.
     #[track_caller]
     pub fn decide(
         path: &Path,
         options: &TreeOptions,
-        id: u128,
+        id: Option<u128>,
         decision: Decision,
         approve: Vouch<'_>,
     ) -> Result<Decided> {

@@ -42,7 +42,7 @@ fn interrupted(published: i64) -> (tempfile::TempDir, PathBuf, u128) {
 }
 
 fn decide(root: &Path, id: u128, decision: Decision) -> Result<Decided> {
-    Trees::decide(root, &TreeOptions::default(), id, decision, &trust)
+    Trees::decide(root, &TreeOptions::default(), Some(id), decision, &trust)
 }
 
 fn files(root: &Path) -> Tree {
@@ -131,7 +131,7 @@ fn a_decision_needs_the_journal_that_was_shown_and_its_approval() {
         let error = decide(&root, id + 1, decision).unwrap_err();
         assert!(error.to_string().contains("it is not the one that was shown"), "{error}");
         let options = TreeOptions::default();
-        let error = Trees::decide(&root, &options, id, decision, &distrust).unwrap_err();
+        let error = Trees::decide(&root, &options, Some(id), decision, &distrust).unwrap_err();
         assert!(matches!(error, Error::UntrustedJournal { .. }), "{error:?}");
     }
     assert_eq!(files(&root), half);
@@ -159,4 +159,38 @@ fn a_decision_touches_one_root() {
     let decided = decide(&roots[1], id, Decision::SetAside).unwrap();
     assert_eq!(decided.other_roots, [roots[0].clone()]);
     roots.iter().for_each(|root| check_free(root));
+}
+
+#[test]
+fn an_unreadable_journal_is_only_set_aside() {
+    for name in ["journal", "pointer"] {
+        let folder = scratch();
+        let root = folder.path().canonicalize().unwrap();
+        start(&root);
+        drop(Trees::open(&[&root], TreeOptions::default(), &distrust).unwrap());
+        let (before, file) = (files(&root), root.join(".txn").join(name));
+        for number in 1..3 {
+            fs::write(&file, "garbage").unwrap();
+            let open = || Trees::open(&[&root], TreeOptions::default(), &trust).map(drop);
+            assert!(matches!(open().unwrap_err(), Error::CorruptJournal { .. }));
+            let decide = |decision| Trees::decide(&root, &TreeOptions::default(), None, decision, &trust);
+            for decision in [Decision::Finish, Decision::RollBack] {
+                assert!(matches!(decide(decision).unwrap_err(), Error::CorruptJournal { .. }));
+            }
+            let aside = decide(Decision::SetAside).unwrap().set_aside.unwrap();
+            assert!(aside.ends_with(format!("unreadable-{number}")), "{aside:?}");
+            assert_eq!(fs::read(aside.join(name)).unwrap(), b"garbage");
+            check_free(&root);
+            assert_eq!(files(&root), before);
+        }
+    }
+}
+
+/// A readable journal is decided about by its id.
+#[test]
+fn a_readable_journal_is_not_set_aside_as_an_unreadable_one() {
+    let (_folder, root, _) = interrupted(3);
+    let error = Trees::decide(&root, &TreeOptions::default(), None, Decision::SetAside, &trust).unwrap_err();
+    assert!(error.to_string().contains("it is not the one that was shown"), "{error}");
+    assert!(root.join(".txn/journal").exists());
 }

@@ -14,8 +14,8 @@ use crate::{Host, Plans, Result};
 pub struct FoundJournal {
     /// The root.
     pub root: PathBuf,
-    /// The id of the transaction.
-    pub transaction: u128,
+    /// The id of the transaction; `None` if the journal cannot be read.
+    pub transaction: Option<u128>,
     /// The plan that the journal names as its owner; `None` for a pointer.
     pub owner: Option<String>,
     /// The root with the journal; another one than `root` for a pointer.
@@ -47,7 +47,8 @@ pub enum Trust {
 
 impl FoundJournal {
     /// Reads the journal in a root, or the pointer to one; `None` if there is none. Follows
-    /// nothing for which `vouch` does not vouch, and writes nothing.
+    /// nothing for which `vouch` does not vouch, and writes nothing. A journal that cannot be read names
+    /// no path and no owner.
     #[track_caller]
     pub fn read(host: &Host, root: &Path, vouch: Vouch<'_>) -> Result<Option<Self>> {
         let found = RefCell::new(None);
@@ -60,6 +61,7 @@ impl FoundJournal {
             Ok(_) | Err(filetx::Error::UntrustedJournal { .. } | filetx::Error::CannotVouch { .. }) => {
                 Ok(found.into_inner())
             }
+            Err(filetx::Error::CorruptJournal { reason, .. }) => Ok(Some(Self::unreadable(root, reason))),
             Err(error) => Err(file_error(error)),
         }
     }
@@ -82,6 +84,18 @@ impl FoundJournal {
         host.decide(&self.root, self.transaction, decision, &approve).map_err(file_error)
     }
 
+    fn unreadable(root: &Path, reason: &str) -> Self {
+        Self {
+            root: root.to_owned(),
+            transaction: None,
+            owner: None,
+            main: root.to_owned(),
+            paths: Vec::new(),
+            changes: Vec::new(),
+            trust: Trust::Unknown { reason: format!("the journal cannot be read: {reason}") },
+        }
+    }
+
     fn of(claim: &Claim<'_>, verdict: &Verdict) -> Self {
         // A journal in a folder that was moved or copied names the old one, and is decided here.
         let place = |change: &ClaimedChange<'_>| {
@@ -101,7 +115,7 @@ impl FoundJournal {
         };
         Self {
             root: claim.root.to_owned(),
-            transaction: claim.id,
+            transaction: Some(claim.id),
             owner: claim.owner().map(|owner| String::from_utf8_lossy(owner).into_owned()),
             main: claim.main.to_owned(),
             changes: changes.iter().map(described).collect(),

@@ -85,7 +85,7 @@ impl Host {
     pub(crate) fn decide(
         &self,
         root: &Path,
-        id: u128,
+        id: Option<u128>,
         decision: Decision,
         approve: Vouch<'_>,
     ) -> filetx::Result<Decided> {

@@ -62,6 +62,9 @@ fn judged(found: &FoundJournal) -> Check {
 
 /// Names the paths of a journal.
 fn described(found: &FoundJournal) -> String {
+    if found.transaction.is_none() {
+        return "Nobody can tell what it would change".to_owned();
+    }
     if found.paths.is_empty() {
         return format!("It leads to `{}`", text(&found.main));
     }

@@ -112,20 +112,27 @@ fn shown(found: &FoundJournal) -> String {
 fn print(found: &FoundJournal, output: &mut Output) -> Result<()> {
     let report = JournalReport::of(found);
     output.print(format!("{}: {}", report.root, report.reason.unwrap_or_default()))?;
-    if report.paths.is_empty() {
+    if report.paths.is_empty() && found.transaction.is_some() {
         output.print(format!("  leads to {}", found.main.display()))?;
     }
     for change in &found.changes {
         output.print(format!("  {change}"))?;
     }
-    for decision in ["--finish", "--roll-back", "--set-aside"] {
+    let decisions: &[&str] = match found.transaction {
+        Some(_) => &["--finish", "--roll-back", "--set-aside"],
+        None => &["--set-aside"],
+    };
+    for decision in decisions {
         output.hint(&format!("agents plan recover --root {} {decision}", report.root));
     }
     Ok(())
 }
 
 fn question(decision: Decision, found: &FoundJournal) -> String {
-    let files = plural(found.paths.len(), "path");
+    let files = match found.transaction {
+        Some(_) => plural(found.paths.len(), "path"),
+        None => "all files".to_owned(),
+    };
     let root = shown(found);
     match decision {
         Decision::Finish => format!("Change {files} in {root}"),

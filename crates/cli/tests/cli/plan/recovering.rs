@@ -60,6 +60,26 @@ fn a_journal_of_another_store_waits_for_a_decision() {
     }
 }
 
+#[test]
+fn an_unreadable_journal_is_set_aside_on_request() {
+    let program = project();
+    changed(&program, "[CODER]", "coder", "c.txt", "new\n");
+    program.write(JOURNAL, "garbage");
+    let failed = json(&program.run("--format json plan apply work").code(1));
+    let message = &failed["messages"][0];
+    assert_eq!(message["code"], "corrupt-journal");
+    assert!(message["hint"].to_string().contains("agents plan recover --root "), "{message}");
+    let doctor = program.run("doctor").code(1);
+    let printed = String::from_utf8_lossy(&doctor.get_output().stdout).into_owned();
+    assert!(printed.contains("the journal cannot be read"), "{printed}");
+    program.run("plan recover --root .").code(4);
+    program.run("plan recover --root . --finish --yes").code(1);
+    assert!(program.path(JOURNAL).exists());
+    program.run("plan recover --root . --set-aside --yes").success();
+    program.run("plan apply work").success();
+    assert_eq!(program.text("c.txt"), "new\n");
+}
+
 /// The home folder is lost, and with it the store.
 #[test]
 fn without_a_store_a_person_decides() {
